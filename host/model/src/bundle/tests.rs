@@ -1,0 +1,290 @@
+use std::fmt::Write as _;
+
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+
+fn bundle_of(status: &Value) -> Bundle {
+    let document = json!({
+        "apiVersion": "k8splugin.io/v1alpha1",
+        "kind": "ResourceBundleState",
+        "metadata": {"name": "7-sink", "labels": {"emco/deployment-id": "7-sink"}},
+        "spec": {"selector": {}},
+        "status": status,
+    });
+    decode_bundle(document.to_string().as_bytes()).unwrap()
+}
+
+fn res(object: &Value) -> String {
+    BASE64_STANDARD.encode(object.to_string())
+}
+
+/// One line for each object and each rejected item.
+fn check(bundle: &Bundle, expect: &Expect) {
+    let mut lines = String::new();
+    for object in &bundle.objects {
+        let (gvk, namespace, name) = (&object.gvk, &object.namespace, &object.name);
+        writeln!(lines, "{gvk} {namespace}/{name} {}", object.json).unwrap();
+    }
+    for rejected in &bundle.rejected {
+        writeln!(lines, "{}: {}", rejected.pointer, rejected.error).unwrap();
+    }
+    expect.assert_eq(&lines);
+}
+
+#[test]
+fn a_bundle_is_read_in_the_reference_order() {
+    let named = |name: &str| json!([{"metadata": {"name": name, "namespace": "d"}}]);
+    let network = json!({"kind": "Network", "apiVersion": "k8s.plugin.opnfv.org/v1alpha1"});
+    let bundle = bundle_of(&json!({
+        "ready": "nonsense", "resourceCount": -1, "new": [1],
+        "resourceStatuses": [
+            {"group": "x", "version": "v9", "kind": "Y", "name": "net", "namespace": "d", "res": res(&network)},
+            {"group": "g", "version": "v1", "kind": "K", "name": "k", "res": res(&json!({"metadata": {"name": "own"}}))},
+        ],
+        "csrStatuses": named("csr"), "statefulSetStatuses": named("sts"), "jobStatuses": named("job"),
+        "ingressStatuses": [{"kind": "Ingress", "apiVersion": "extensions/v1beta1"}, {}],
+        "daemonSetStatuses": named("ds"), "secretStatuses": named("secret"),
+        "configMapStatuses": named("cm"), "deploymentStatuses": named("deploy"),
+        "serviceStatuses": null, "podStatuses": named("pod"),
+    }));
+    assert_eq!(bundle.deployment.to_string(), "7-sink");
+    check(
+        &bundle,
+        &expect![[r#"
+            v1 Pod d/pod {"metadata":{"name":"pod","namespace":"d"}}
+            apps/v1 Deployment d/deploy {"metadata":{"name":"deploy","namespace":"d"}}
+            v1 ConfigMap d/cm {"metadata":{"name":"cm","namespace":"d"}}
+            v1 Secret d/secret {"metadata":{"name":"secret","namespace":"d"}}
+            apps/v1 DaemonSet d/ds {"metadata":{"name":"ds","namespace":"d"}}
+            extensions/v1beta1 Ingress / {"apiVersion":"extensions/v1beta1","kind":"Ingress"}
+            networking.k8s.io/v1 Ingress / {}
+            batch/v1 Job d/job {"metadata":{"name":"job","namespace":"d"}}
+            apps/v1 StatefulSet d/sts {"metadata":{"name":"sts","namespace":"d"}}
+            certificates.k8s.io/v1 CertificateSigningRequest d/csr {"metadata":{"name":"csr","namespace":"d"}}
+            k8s.plugin.opnfv.org/v1alpha1 Network d/net {"apiVersion":"k8s.plugin.opnfv.org/v1alpha1","kind":"Network"}
+            g/v1 K /own {"metadata":{"name":"own"}}
+        "#]],
+    );
+}
+
+#[test]
+fn each_bad_item_says_where_it_stands_and_why() {
+    let bad = |res: &str| json!({"kind": "K", "name": "k", "res": res});
+    let unnamed = json!({"name": "k", "res": res(&json!({}))});
+    let mut padless = res(&json!({"a": "bc"}));
+    padless.truncate(padless.trim_end_matches('=').len());
+    check(
+        &bundle_of(&json!({
+            "podStatuses": [7, "Secret text", {"metadata": {"name": "good"}}, null, []],
+            "serviceStatuses": "none",
+            "jobStatuses": {},
+            "resourceStatuses": [
+                [], {}, bad("?"), bad("/w=="), bad("W10="), bad("e30x"), unnamed, bad(&padless),
+            ],
+        })),
+        &expect![[r#"
+            v1 Pod /good {"metadata":{"name":"good"}}
+             K /k {"a":"bc"}
+            /status/podStatuses/0: not a Kubernetes object: it does not start with `{`
+            /status/podStatuses/1: not a Kubernetes object: it does not start with `{`
+            /status/podStatuses/3: not a Kubernetes object: it does not start with `{`
+            /status/podStatuses/4: not a Kubernetes object: it does not start with `{`
+            /status/serviceStatuses: not a Kubernetes object: an array of objects is expected here
+            /status/jobStatuses: not a Kubernetes object: an array of objects is expected here
+            /status/resourceStatuses/0: not a Kubernetes object: it does not start with `{`
+            /status/resourceStatuses/1/res: not a Kubernetes object: `res` is missing or not a string
+            /status/resourceStatuses/2/res: not a Kubernetes object: `res` is not base64
+            /status/resourceStatuses/3/res: not a Kubernetes object: `res` is not UTF-8
+            /status/resourceStatuses/4/res: not a Kubernetes object: it does not start with `{`
+            /status/resourceStatuses/5/res: not a Kubernetes object: trailing characters at line 1 column 3
+            /status/resourceStatuses/6/res: not a Kubernetes object: it has no `kind`
+        "#]],
+    );
+}
+
+#[test]
+fn an_object_that_is_there_twice_keeps_its_place_and_has_the_last_content() {
+    let pod = |name: &str, n: u32| json!({"n": n, "metadata": {"name": name}});
+    let entry = json!({"version": "v1", "kind": "Pod", "res": res(&pod("a", 3))});
+    check(
+        &bundle_of(&json!({
+            "podStatuses": [pod("a", 1), pod("b", 1), pod("a", 2), {"n": 1}, {"n": 2}],
+            "serviceStatuses": [pod("a", 1)],
+            "resourceStatuses": [entry],
+        })),
+        &expect![[r#"
+            v1 Pod /a {"metadata":{"name":"a"},"n":3}
+            v1 Pod /b {"metadata":{"name":"b"},"n":1}
+            v1 Pod / {"n":1}
+            v1 Pod / {"n":2}
+            v1 Service /a {"metadata":{"name":"a"},"n":1}
+        "#]],
+    );
+}
+
+#[test]
+fn what_makes_a_bundle_unusable_says_so() {
+    let check = |document: &str, expect: &Expect| {
+        let error = decode_bundle(document.as_bytes()).unwrap_err();
+        expect.assert_eq(&error.to_string());
+    };
+    check(
+        r#"{"metadata":"#,
+        &expect!["not a ResourceBundleState: EOF while parsing a value at line 1 column 12"],
+    );
+    check(
+        "[]",
+        &expect!["not a ResourceBundleState: it does not start with `{`"],
+    );
+    check(
+        r#"{"kind":"Pod"}"#,
+        &expect!["not a ResourceBundleState: its `kind` is another"],
+    );
+    check(
+        r#"{"metadata":{"labels":[]},"status":{}}"#,
+        &expect!["label `emco/deployment-id`: it is missing"],
+    );
+    check(
+        r#"{"metadata":{"labels":{"emco/deployment-id":"x"}},"status":{}}"#,
+        &expect![
+            "label `emco/deployment-id`: `x` is not a deployment id: write `<context id>-<app>`"
+        ],
+    );
+    let labelled = |rest: &str| {
+        format!(r#"{{"metadata":{{"labels":{{"emco/deployment-id":"7-sink"}}}}{rest}}}"#)
+    };
+    let unreported = expect!["the ResourceBundleState has no status yet"];
+    check(&labelled(""), &unreported);
+    check(&labelled(r#","status": null"#), &unreported);
+    check(
+        &labelled(r#","status":"fine""#),
+        &expect!["not a ResourceBundleState: `status`: it does not start with `{`"],
+    );
+    assert!(matches!(
+        decode_bundle(b"{\"\xff\":1}"),
+        Err(BundleError::NotABundle(_))
+    ));
+}
+
+#[test]
+fn a_bundle_over_the_limit_is_refused_unread() {
+    let big = vec![b' '; BUNDLE_BYTES_MAX + 1];
+    let refused = BundleError::TooLarge(BUNDLE_BYTES_MAX + 1);
+    assert_eq!(decode_bundle(&big).unwrap_err(), refused);
+    let deployment = "7-sink".parse().unwrap();
+    assert_eq!(decode_status(deployment, &big).unwrap_err(), refused);
+}
+
+#[test]
+fn items_over_the_limit_are_dropped_with_their_number() {
+    let items = |count: usize| vec!["{}"; count].join(",");
+    let (pods, jobs) = (items(BUNDLE_ITEMS_MAX - 1), items(4));
+    let status =
+        format!(r#"{{"podStatuses":[{pods}],"jobStatuses":[{jobs}],"csrStatuses":[{jobs}]}}"#);
+    let bundle = decode_status("7-sink".parse().unwrap(), status.as_bytes()).unwrap();
+    assert_eq!(bundle.objects.len(), BUNDLE_ITEMS_MAX);
+    let rejected = Rejected {
+        pointer: "/status/jobStatuses/1".to_owned(),
+        error: ObjectError::TooMany(7),
+    };
+    assert_eq!(bundle.rejected, [rejected]);
+}
+
+#[test]
+fn an_item_that_is_too_large_is_rejected_and_its_neighbours_stay() {
+    let big = json!({"kind": "K", "pad": "x".repeat(crate::OBJECT_BYTES_MAX)});
+    let small = json!({"kind": "K"});
+    let bundle = bundle_of(&json!({
+        "podStatuses": [big, small],
+        "resourceStatuses": [{"res": res(&big)}, {"res": res(&small)}],
+    }));
+    assert_eq!(bundle.objects.len(), 2);
+    let pointers: Vec<&str> = bundle.rejected.iter().map(|r| &*r.pointer).collect();
+    assert_eq!(
+        pointers,
+        ["/status/podStatuses/0", "/status/resourceStatuses/0/res"]
+    );
+    for rejected in &bundle.rejected {
+        assert!(matches!(rejected.error, ObjectError::TooLarge(_)));
+    }
+}
+
+#[test]
+fn a_stored_status_is_read_back_as_the_bundle_it_came_in() {
+    let status = json!({"podStatuses": [{"metadata": {"name": "a"}}, 7]});
+    let bundle = bundle_of(&status);
+    assert_eq!(&*bundle.status_json, status.to_string());
+    let again = decode_status(bundle.deployment.clone(), bundle.status_json.as_bytes()).unwrap();
+    assert_eq!(format!("{bundle:?}"), format!("{again:?}"));
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        ".{0,8}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 24, 4, |inner| {
+        let key = prop_oneof![
+            Just("kind".to_owned()),
+            Just("metadata".to_owned()),
+            Just("res".to_owned()),
+            ".{0,4}"
+        ];
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map(key, inner, 0..4).prop_map(|map| map.into_iter().collect()),
+        ]
+    })
+}
+
+fn any_list() -> impl Strategy<Value = (&'static str, Value)> {
+    let field = prop::sample::select(vec![
+        "podStatuses",
+        "serviceStatuses",
+        "secretStatuses",
+        "csrStatuses",
+        "resourceStatuses",
+        "other",
+    ]);
+    (field, any_json())
+}
+
+proptest! {
+    #[test]
+    fn decoding_any_bytes_ends(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let _ = decode_bundle(&bytes);
+        let _ = decode_status("7-sink".parse().unwrap(), &bytes);
+    }
+
+    #[test]
+    fn any_json_in_any_place_is_decoded(
+        labels in any_json(),
+        lists in prop::collection::vec(any_list(), 0..5),
+        spec in any_json(),
+    ) {
+        let status: Value = lists.into_iter().collect();
+        let document = json!({"metadata": {"labels": labels}, "status": status, "spec": spec});
+        let _ = decode_bundle(document.to_string().as_bytes());
+        let _ = bundle_of(&status);
+    }
+
+    #[test]
+    fn one_bad_item_never_loses_its_neighbours(bad in any_json(), place in 0_usize..4) {
+        let good = |n: usize| json!({"kind": "Good", "metadata": {"name": n.to_string()}});
+        let mut pods: Vec<Value> = (0..3).map(good).collect();
+        let mut entries: Vec<Value> = (3..6).map(|n| json!({"res": res(&good(n))})).collect();
+        pods.insert(place, bad.clone());
+        entries.insert(place, bad.clone());
+        entries.insert(place, json!({"res": res(&bad)}));
+        let bundle = bundle_of(&json!({"podStatuses": pods, "resourceStatuses": entries}));
+        let kept = bundle.objects.iter().filter(|object| &*object.gvk.kind == "Good").count();
+        prop_assert_eq!(kept, 6);
+        prop_assert!(bundle.objects.len() + bundle.rejected.len() <= 9);
+    }
+}

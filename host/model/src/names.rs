@@ -1,0 +1,295 @@
+//! Names, checked when they are made.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// Why a name was refused; the text says what would be right.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    /// Not a Kubernetes label value.
+    #[error(
+        "`{0}` is not a valid name: 1 to 63 characters, letters, digits, `-`, `_` or `.`, a letter or digit at both ends"
+    )]
+    NotALabelValue(String),
+    /// No `+` between provider and name.
+    #[error("`{0}` is not a cluster: write `provider+name` (in a URL, `provider%2Bname`)")]
+    NotACluster(String),
+    /// Not digits.
+    #[error("`{0}` is not an AppContext id: a decimal number below 2^63")]
+    NotAContextId(String),
+    /// Not `<context id>-<app>`.
+    #[error("`{0}` is not a deployment id: write `<context id>-<app>`")]
+    NotADeploymentId(String),
+    /// Not `group/version`.
+    #[error("`{0}` is not an apiVersion: write `version` or `group/version`")]
+    NotAnApiVersion(String),
+}
+
+/// Whether `value` is a non-empty Kubernetes label value: the rule for every name in a query.
+pub fn is_label_value(value: &str) -> bool {
+    let inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    let end = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    let bytes = value.as_bytes();
+    bytes.len() <= 63
+        && end(bytes.first())
+        && end(bytes.last())
+        && bytes.iter().all(|&byte| inner(byte))
+}
+
+/// Group, version and Kind of an object. The core group is the empty string.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Gvk {
+    /// API group; empty for the core group.
+    pub group: Arc<str>,
+    /// API version; may be empty where a reporter left it out.
+    pub version: Arc<str>,
+    /// Kind.
+    pub kind: Arc<str>,
+}
+
+impl Gvk {
+    /// From its three parts.
+    pub fn new(group: &str, version: &str, kind: &str) -> Self {
+        Self {
+            group: group.into(),
+            version: version.into(),
+            kind: kind.into(),
+        }
+    }
+
+    /// From `apiVersion` and `kind` as an object carries them.
+    ///
+    /// # Errors
+    /// [`NameError::NotAnApiVersion`] when there is more than one `/`.
+    pub fn from_api_version(api_version: &str, kind: &str) -> Result<Self, NameError> {
+        match api_version.split_once('/') {
+            None => Ok(Self::new("", api_version, kind)),
+            Some((group, version)) if !version.contains('/') => Ok(Self::new(group, version, kind)),
+            Some(_) => Err(NameError::NotAnApiVersion(api_version.to_owned())),
+        }
+    }
+
+    /// `version` or `group/version`, as an object carries it.
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() {
+            self.version.to_string()
+        } else {
+            format!("{}/{}", self.group, self.version)
+        }
+    }
+}
+
+impl fmt::Display for Gvk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.api_version(), self.kind)
+    }
+}
+
+/// A cluster: `provider+name`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ClusterName {
+    /// Who runs it.
+    pub provider: Arc<str>,
+    /// Its name at that provider.
+    pub name: Arc<str>,
+}
+
+impl ClusterName {
+    /// From two checked parts.
+    ///
+    /// # Errors
+    /// [`NameError::NotALabelValue`] names the part that is wrong.
+    pub fn new(provider: &str, name: &str) -> Result<Self, NameError> {
+        for part in [provider, name] {
+            if !is_label_value(part) {
+                return Err(NameError::NotALabelValue(part.to_owned()));
+            }
+        }
+        Ok(Self {
+            provider: provider.into(),
+            name: name.into(),
+        })
+    }
+}
+
+impl FromStr for ClusterName {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        let (provider, name) = text
+            .split_once('+')
+            .ok_or_else(|| NameError::NotACluster(text.to_owned()))?;
+        Self::new(provider, name).map_err(|_| NameError::NotACluster(text.to_owned()))
+    }
+}
+
+impl fmt::Display for ClusterName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}+{}", self.provider, self.name)
+    }
+}
+
+/// The id of an `AppContext`: a decimal number, kept as it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ContextId(Arc<str>);
+
+impl ContextId {
+    /// As written in keys and labels.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for ContextId {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        if digits && text.parse::<i64>().is_ok() {
+            Ok(Self(text.into()))
+        } else {
+            Err(NameError::NotAContextId(text.to_owned()))
+        }
+    }
+}
+
+impl fmt::Display for ContextId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The value of the label `emco/deployment-id`: `<context id>-<app>`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DeploymentId {
+    /// Which instantiation.
+    pub context: ContextId,
+    /// Which of its apps.
+    pub app: Arc<str>,
+}
+
+impl DeploymentId {
+    /// The label's key.
+    pub const LABEL: &str = "emco/deployment-id";
+}
+
+impl FromStr for DeploymentId {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        let refused = || NameError::NotADeploymentId(text.to_owned());
+        let (context, app) = text.split_once('-').ok_or_else(refused)?;
+        if !is_label_value(app) {
+            return Err(refused());
+        }
+        Ok(Self {
+            context: context.parse().map_err(|_| refused())?,
+            app: app.into(),
+        })
+    }
+}
+
+impl fmt::Display for DeploymentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.context, self.app)
+    }
+}
+
+/// A deployment intent group, by its full name.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct DigName {
+    /// Project.
+    pub project: Arc<str>,
+    /// Composite application.
+    pub composite_app: Arc<str>,
+    /// Version of the composite application.
+    pub version: Arc<str>,
+    /// The group itself.
+    pub dig: Arc<str>,
+}
+
+impl DigName {
+    /// From four checked parts.
+    ///
+    /// # Errors
+    /// [`NameError::NotALabelValue`] names the part that is wrong.
+    pub fn new(
+        project: &str,
+        composite_app: &str,
+        version: &str,
+        dig: &str,
+    ) -> Result<Self, NameError> {
+        for part in [project, composite_app, version, dig] {
+            if !is_label_value(part) {
+                return Err(NameError::NotALabelValue(part.to_owned()));
+            }
+        }
+        Ok(Self {
+            project: project.into(),
+            composite_app: composite_app.into(),
+            version: version.into(),
+            dig: dig.into(),
+        })
+    }
+}
+
+impl fmt::Display for DigName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}/{}/{}/{}",
+            self.project, self.composite_app, self.version, self.dig
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn label_values_follow_the_kubernetes_rule() {
+        for good in ["a", "A1", "a-b_c.d", "v1.0", &"x".repeat(63)] {
+            assert!(is_label_value(good), "{good}");
+        }
+        for bad in ["", "-a", "a-", "a b", "a+b", "ä", &"x".repeat(64)] {
+            assert!(!is_label_value(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_cluster_is_read_back_as_it_is_written() {
+        let cluster: ClusterName = "vfw-cluster-provider+edge01".parse().unwrap();
+        assert_eq!(&*cluster.name, "edge01");
+        assert_eq!(cluster.to_string(), "vfw-cluster-provider+edge01");
+        for bad in ["edge01", "+edge01", "p+", "p+a+b"] {
+            assert!(bad.parse::<ClusterName>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_deployment_id_splits_at_the_first_dash() {
+        let id: DeploymentId = "2755581958183303505-my-app".parse().unwrap();
+        assert_eq!(&*id.app, "my-app");
+        assert_eq!(id.context.as_str(), "2755581958183303505");
+        for bad in ["", "12", "-app", "12-", "x-app", "99999999999999999999-a"] {
+            assert!(bad.parse::<DeploymentId>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_api_version_has_at_most_one_slash() {
+        let gvk = Gvk::from_api_version("apps/v1", "Deployment").unwrap();
+        assert_eq!((&*gvk.group, &*gvk.version), ("apps", "v1"));
+        assert_eq!(
+            Gvk::from_api_version("v1", "Pod").unwrap().to_string(),
+            "v1 Pod"
+        );
+        assert!(Gvk::from_api_version("a/b/c", "Pod").is_err());
+    }
+}

@@ -1,0 +1,150 @@
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+
+/// Redacts JSON text that says itself what it is.
+fn redacted(json: &str) -> Arc<str> {
+    redact_secret(&Object::from_json(json).unwrap())
+}
+
+#[test]
+fn a_secret_loses_what_it_holds_and_nothing_else() {
+    let json = r#"{"kind":"Secret","data":{"password":"aHVudGVyMg=="},"apiVersion":"v1",
+        "stringData": {"x":"y"}, "metadata": {"z": 1.50, "name": "s", "annotations": {
+        "note":"keep \u003c me","kubectl.kubernetes.io/last-applied-configuration":"{\"data\":{}}"}},
+        "type":"Opaque","\u0064ata":{},"immutable":true}"#;
+    assert_eq!(
+        &*redacted(json),
+        concat!(
+            r#"{"kind":"Secret","apiVersion":"v1","metadata":{"z":1.50,"name":"s","#,
+            r#""annotations":{"note":"keep \u003c me"}},"type":"Opaque","immutable":true}"#,
+        )
+    );
+}
+
+#[test]
+fn a_secret_that_only_its_list_calls_one_is_redacted() {
+    let gvk = crate::Gvk::new("", "v1", "Secret");
+    let object = Object::from_json_as(r#"{"data":{"a":"b"},"type":"Opaque"}"#, &gvk).unwrap();
+    assert_eq!(&*redact_secret(&object), r#"{"type":"Opaque"}"#);
+}
+
+#[test]
+fn packed_copies_of_what_was_applied_are_left_out_of_a_secret() {
+    let json = r#"{"kind":"Secret","metadata":{"annotations":{"objectset.rio.cattle.io/applied":"H4sI",
+        "banzaicloud.com/last-applied":"UEsD"}}}"#;
+    assert_eq!(
+        &*redacted(json),
+        r#"{"kind":"Secret","metadata":{"annotations":{}}}"#
+    );
+}
+
+#[test]
+fn other_objects_stay_byte_for_byte() {
+    for json in [
+        r#"{"kind":"ConfigMap", "data":{"a":"b"}, "metadata":{"annotations":{
+            "kubectl.kubernetes.io/last-applied-configuration":"{\"kind\":\"ConfigMap\",\"data\":{}}\n"}}}"#,
+        r#"{"kind":"Pod","spec":{"imagePullSecrets":[{"name":"Secret"}],"n":1e2}}"#,
+        r#"{"kind":"Secret","apiVersion":"example.org/v1","data":{"a":1}}"#,
+        r#"{"kind":"Event","involvedObject":{"kind":"Secret","apiVersion":"v1","name":"s"}}"#,
+        r#"{"kind":"X","metadata":{"annotations":{"note":"a Secret, see {below}","n":7}}}"#,
+        r#"{"kind":"X","metadata":{"annotations":["Secret"]},"items":"Secret"}"#,
+    ] {
+        assert_eq!(&*redacted(json), json);
+    }
+}
+
+#[test]
+fn a_secret_in_an_annotation_is_left_out_whatever_the_object_is() {
+    let secret = json!({"apiVersion": "v1", "kind": "Secret", "stringData": {"p": "hunter2"}});
+    for value in [
+        secret.to_string(),
+        json!([1, {"deep": [secret]}]).to_string(),
+        secret.to_string().replace("Secret", "\\u0053ecret"),
+        json!({"metadata": {"annotations": {"again": secret.to_string()}}}).to_string(),
+    ] {
+        let object = json!({
+            "kind": "Custom",
+            "metadata": {"annotations": {"a": "stays", "applied-by-tool": value}},
+        });
+        assert_eq!(
+            &*redacted(&object.to_string()),
+            r#"{"kind":"Custom","metadata":{"annotations":{"a":"stays"}}}"#
+        );
+    }
+}
+
+#[test]
+fn secrets_embedded_in_other_objects_are_redacted() {
+    let check = |json: &str, expect: &str| assert_eq!(&*redacted(json), expect);
+    check(
+        r#"{"kind":"List","items":[{"kind":"Pod","data":1},{"kind":"Secret","data":{"a":"b"}}]}"#,
+        r#"{"kind":"List","items":[{"kind":"Pod","data":1},{"kind":"Secret"}]}"#,
+    );
+    check(
+        r#"{"apiVersion":"v1","kind":"SecretList","items":[{"data":{"a":"b"},"type":"T"}]}"#,
+        r#"{"apiVersion":"v1","kind":"SecretList","items":[{"type":"T"}]}"#,
+    );
+    check(
+        r#"{"kind":"Work","spec":{"manifests":[{"kind":"Secret","apiVersion":"v1","data":{}}]}}"#,
+        r#"{"kind":"Work","spec":{"manifests":[{"kind":"Secret","apiVersion":"v1"}]}}"#,
+    );
+}
+
+#[test]
+fn what_is_nested_too_deeply_in_an_annotation_is_left_out() {
+    let bomb = format!("{}\"Secret\"{}", "[".repeat(300_000), "]".repeat(300_000));
+    let object = json!({"kind": "X", "metadata": {"annotations": {"bomb": bomb}}});
+    assert_eq!(
+        &*redacted(&object.to_string()),
+        r#"{"kind":"X","metadata":{"annotations":{}}}"#
+    );
+}
+
+const HIDDEN: &str = "aHVudGVyMg";
+
+/// JSON of any shape in which Secrets stand anywhere.
+fn with_secrets() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(json!(null)),
+        any::<i64>().prop_map(Value::from),
+        "[a-z\"\\\\é]{0,6}".prop_map(Value::from),
+        Just(json!({"kind": "Secret", "data": {"a": HIDDEN}})),
+        Just(
+            json!({"apiVersion": "v1", "kind": "Secret", "stringData": HIDDEN,
+            "metadata": {"annotations": {"x/last-applied": HIDDEN}}})
+        ),
+    ];
+    leaf.prop_recursive(4, 32, 4, |inner| {
+        let key = prop_oneof![
+            Just("metadata".to_owned()),
+            Just("items".to_owned()),
+            "[a-z]{1,3}"
+        ];
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map(key, inner.clone(), 0..4)
+                .prop_map(|map| map.into_iter().collect()),
+            inner.prop_map(|value| json!({"annotations": {"a": value.to_string()}})),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_a_secret_holds_is_never_shown(spec in with_secrets(), top in any::<bool>()) {
+        let kind = if top { "Secret" } else { "Custom" };
+        let object = json!({"kind": kind, "apiVersion": "v1", "spec": spec});
+        let shown = redacted(&object.to_string());
+        prop_assert!(!shown.contains(HIDDEN), "{shown}");
+        prop_assert!(serde_json::from_str::<Value>(&shown).is_ok());
+    }
+
+    #[test]
+    fn redaction_is_total(json in ".{0,200}") {
+        let mut object = Object::from_json(r#"{"kind":"Secret"}"#).unwrap();
+        object.json = json.into();
+        redact_secret(&object);
+    }
+}
