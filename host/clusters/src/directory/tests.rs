@@ -1,0 +1,346 @@
+use std::fs;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tokio::sync::mpsc::{self, Receiver};
+use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
+
+use super::*;
+
+/// Longer than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A poll that comes only where a test wants one.
+const NO_POLL: Duration = Duration::from_hours(1);
+
+/// A folder that is followed.
+struct Followed {
+    folder: TempDir,
+    events: Receiver<ClusterEvent>,
+    shutdown: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl Followed {
+    /// Follows `path` in a new folder after `prepare` has filled it.
+    fn at(path: &str, poll_every: Duration, prepare: impl FnOnce(&Path)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        prepare(folder.path());
+        let (events_tx, events) = mpsc::channel(1);
+        let (shutdown, tasks) = (CancellationToken::new(), TaskTracker::new());
+        let cluster = DirectoryCluster::new("p+c".parse().unwrap(), folder.path().join(path));
+        let pace = Pace {
+            poll_every,
+            ..Pace::default()
+        };
+        tasks.spawn(cluster.run_at(pace, events_tx, shutdown.clone()));
+        tasks.close();
+        Self {
+            folder,
+            events,
+            shutdown,
+            tasks,
+        }
+    }
+
+    /// Follows a new folder that `prepare` has filled, woken by notifications only.
+    fn new(prepare: impl FnOnce(&Path)) -> Self {
+        Self::at("", NO_POLL, prepare)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The next event in short.
+    async fn next(&mut self) -> String {
+        let event = timeout(PATIENCE, self.events.recv())
+            .await
+            .unwrap()
+            .unwrap();
+        match event {
+            ClusterEvent::Bundle { cluster, bundle } => {
+                let names: Vec<&str> = bundle.objects.iter().map(|object| &*object.name).collect();
+                format!("{cluster} {}: {}", bundle.deployment, names.join(" "))
+            }
+            ClusterEvent::Gone { deployment, .. } => format!("gone {deployment}"),
+            ClusterEvent::Unreadable { file, error, .. } => {
+                let name = file.file_name().unwrap().to_string_lossy();
+                format!("unreadable {name}: {error}")
+            }
+            ClusterEvent::Synced { .. } => "synced".to_owned(),
+            ClusterEvent::Stale { reason, .. } => {
+                format!("stale {}", reason.rsplit(": ").next().unwrap())
+            }
+        }
+    }
+
+    async fn expect(&mut self, expected: &[&str]) {
+        for &expected in expected {
+            assert_eq!(self.next().await, expected);
+        }
+    }
+
+    /// Stops, and checks that nothing else was said.
+    async fn stop(mut self) {
+        self.shutdown.cancel();
+        timeout(PATIENCE, self.tasks.wait()).await.unwrap();
+        assert!(self.events.recv().await.is_none());
+    }
+}
+
+fn bundle(deployment: &str, pods: &str) -> String {
+    let pods: Vec<String> = pods
+        .split_whitespace()
+        .map(|name| format!(r#"{{"metadata":{{"name":"{name}"}}}}"#))
+        .collect();
+    format!(
+        r#"{{"metadata":{{"labels":{{"emco/deployment-id":"{deployment}"}}}},"status":{{"podStatuses":[{}]}}}}"#,
+        pods.join(",")
+    )
+}
+
+fn write(folder: &Path, name: &str, content: &str) {
+    fs::write(folder.join(name), content).unwrap();
+}
+
+/// Puts a file there in one step, as careful writers do.
+fn put(followed: &Followed, name: &str, content: &str) {
+    let unfinished = followed.path(&format!(".{name}.tmp"));
+    fs::write(&unfinished, content).unwrap();
+    fs::rename(unfinished, followed.path(name)).unwrap();
+}
+
+#[test]
+fn a_directory_cluster_is_read_from_the_command_line() {
+    let cluster: DirectoryCluster = "prov+edge01=/var/lib/a=b".parse().unwrap();
+    assert_eq!(cluster.cluster().to_string(), "prov+edge01");
+    assert_eq!(cluster.path(), Path::new("/var/lib/a=b"));
+    let check = |text: &str, message: &str| {
+        let error = DirectoryCluster::parse(text).unwrap_err();
+        assert_eq!(error.to_string(), message);
+    };
+    check(
+        "prov+edge01",
+        "`prov+edge01` names no folder: write `provider+name=DIR`",
+    );
+    check("p+e=", "`p+e=` names no folder: write `provider+name=DIR`");
+    check(
+        "edge01=/x",
+        "`edge01` is not a cluster: write `provider+name` (in a URL, `provider%2Bname`)",
+    );
+}
+
+#[tokio::test]
+async fn what_is_there_is_said_before_the_folder_counts_as_synced() {
+    let mut followed = Followed::new(|folder| {
+        write(folder, "a.json", &bundle("7-a", "one two"));
+        write(folder, "b.json", &bundle("7-b", ""));
+        for ignored in [
+            ".h.json",
+            ".json",
+            "x.json~",
+            "x.json.tmp",
+            "x.swp",
+            "README",
+        ] {
+            write(folder, ignored, "nonsense");
+        }
+        fs::create_dir(folder.join("folder.json")).unwrap();
+    });
+    followed
+        .expect(&["p+c 7-b: ", "p+c 7-a: one two", "synced"])
+        .await;
+    followed.stop().await;
+}
+
+#[tokio::test]
+async fn an_empty_folder_is_synced_at_once() {
+    let mut followed = Followed::new(|_| ());
+    followed.expect(&["synced"]).await;
+    followed.stop().await;
+}
+
+#[tokio::test]
+async fn files_that_are_written_moved_and_removed_are_noticed() {
+    let mut followed = Followed::new(|_| ());
+    followed.expect(&["synced"]).await;
+    write(followed.folder.path(), "a.json", &bundle("7-a", "one"));
+    followed.expect(&["p+c 7-a: one"]).await;
+    // The same length, in place and by replacement.
+    write(followed.folder.path(), "a.json", &bundle("7-a", "two"));
+    followed.expect(&["p+c 7-a: two"]).await;
+    put(&followed, "a.json", &bundle("7-a", "six"));
+    followed.expect(&["p+c 7-a: six"]).await;
+    // Another name for the same is nothing new; that the next is not said is what tells.
+    fs::rename(followed.path("a.json"), followed.path("z.json")).unwrap();
+    put(&followed, "b.json", &bundle("7-b", "x"));
+    followed.expect(&["p+c 7-b: x"]).await;
+    // About another deployment now.
+    put(&followed, "z.json", &bundle("7-c", "six"));
+    followed.expect(&["p+c 7-c: six", "gone 7-a"]).await;
+    fs::remove_file(followed.path("b.json")).unwrap();
+    followed.expect(&["gone 7-b"]).await;
+    followed.stop().await;
+}
+
+#[tokio::test]
+async fn an_unchanged_file_is_not_said_again() {
+    let poll = Duration::from_millis(1);
+    let mut followed = Followed::at("", poll, |folder| {
+        write(folder, "a.json", &bundle("7-a", "one"));
+        write(folder, "bad.json", "{");
+    });
+    let bad = "unreadable bad.json: not a ResourceBundleState: EOF while parsing an object at line 1 column 1";
+    followed.expect(&[bad, "p+c 7-a: one", "synced"]).await;
+    for round in 0..5 {
+        let again = bundle("7-a", "one");
+        put(&followed, "a.json", &again);
+        put(&followed, "b.json", &bundle("7-b", &round.to_string()));
+        assert_eq!(followed.next().await, format!("p+c 7-b: {round}"));
+    }
+    followed.stop().await;
+}
+
+#[tokio::test]
+async fn a_half_written_file_leaves_what_was_said_before() {
+    let whole = bundle("7-a", "one");
+    let mut followed = Followed::new(|folder| write(folder, "a.json", &whole));
+    followed.expect(&["p+c 7-a: one", "synced"]).await;
+    let (half, _) = whole.split_at(whole.len() / 2);
+    put(&followed, "a.json", half);
+    assert!(followed.next().await.starts_with("unreadable a.json: "));
+    put(&followed, "a.json", "");
+    assert!(followed.next().await.starts_with("unreadable a.json: "));
+    // Whole again, though nothing is new: it was said to be unreadable.
+    put(&followed, "a.json", &whole);
+    followed.expect(&["p+c 7-a: one"]).await;
+    put(&followed, "a.json", half);
+    assert!(followed.next().await.starts_with("unreadable a.json: "));
+    fs::remove_file(followed.path("a.json")).unwrap();
+    followed.expect(&["gone 7-a"]).await;
+    followed.stop().await;
+}
+
+#[tokio::test]
+async fn of_two_files_about_one_deployment_the_last_one_counts() {
+    let mut followed = Followed::new(|folder| {
+        write(folder, "a.json", &bundle("7-x", "one"));
+        write(folder, "b.json", &bundle("7-x", "two"));
+    });
+    followed.expect(&["p+c 7-x: two"]).await;
+    let warning = followed.next().await;
+    assert!(warning.starts_with("unreadable a.json: "), "{warning}");
+    assert!(
+        warning.ends_with("b.json is about the same deployment 7-x and is used instead"),
+        "{warning}"
+    );
+    followed.expect(&["synced"]).await;
+    fs::remove_file(followed.path("b.json")).unwrap();
+    followed.expect(&["p+c 7-x: one"]).await;
+    fs::remove_file(followed.path("a.json")).unwrap();
+    followed.expect(&["gone 7-x"]).await;
+    followed.stop().await;
+}
+
+#[tokio::test]
+async fn a_file_over_the_limit_is_refused_unread() {
+    let bytes = kindsight_model::BUNDLE_BYTES_MAX as u64 + 1;
+    let mut followed = Followed::new(|folder| {
+        let file = fs::File::create(folder.join("big.json")).unwrap();
+        file.set_len(bytes).unwrap();
+    });
+    let refused = format!(
+        "unreadable big.json: failed to read: bundle of {bytes} bytes is over the limit of 67108864 bytes"
+    );
+    followed.expect(&[&refused, "synced"]).await;
+    followed.stop().await;
+}
+
+#[tokio::test]
+async fn a_folder_that_is_away_is_stale_until_it_is_back() {
+    let poll = Duration::from_millis(20);
+    let mut followed = Followed::at("in", poll, |_| ());
+    let (inside, away) = (followed.path("in"), followed.path("away"));
+    let gone = "stale No such file or directory (os error 2)";
+    followed.expect(&[gone]).await;
+    fs::create_dir(&away).unwrap();
+    write(&away, "a.json", &bundle("7-a", "one"));
+    write(&away, "b.json", &bundle("7-b", "one"));
+    fs::rename(&away, &inside).unwrap();
+    followed
+        .expect(&["p+c 7-b: one", "p+c 7-a: one", "synced"])
+        .await;
+    // Nothing is gone because the folder is.
+    fs::rename(&inside, &away).unwrap();
+    followed.expect(&[gone]).await;
+    write(&away, "a.json", &bundle("7-a", "two"));
+    fs::remove_file(away.join("b.json")).unwrap();
+    fs::rename(&away, &inside).unwrap();
+    followed
+        .expect(&["p+c 7-a: two", "gone 7-b", "synced"])
+        .await;
+    followed.stop().await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_folder_switched_by_a_symbolic_link_is_noticed() {
+    use std::os::unix::fs::symlink;
+
+    // Kubernetes mounts a ConfigMap like this.
+    let mut followed = Followed::new(|folder| {
+        for (version, pod) in [("..1", "one"), ("..2", "two")] {
+            fs::create_dir(folder.join(version)).unwrap();
+            write(&folder.join(version), "a.json", &bundle("7-a", pod));
+        }
+        symlink("..1", folder.join("..data")).unwrap();
+        symlink("..data/a.json", folder.join("a.json")).unwrap();
+    });
+    followed.expect(&["p+c 7-a: one", "synced"]).await;
+    symlink("..2", followed.path("..new")).unwrap();
+    fs::rename(followed.path("..new"), followed.path("..data")).unwrap();
+    followed.expect(&["p+c 7-a: two"]).await;
+    fs::remove_file(followed.path("..data")).unwrap();
+    let dangling = "unreadable a.json: failed to read: No such file or directory (os error 2)";
+    followed.expect(&[dangling]).await;
+    followed.stop().await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_poll_heals_a_change_nobody_told_of() {
+    use std::os::unix::fs::symlink;
+
+    // No notification tells that the link to the folder leads elsewhere.
+    let poll = Duration::from_millis(20);
+    let mut followed = Followed::at("link", poll, |folder| {
+        for (version, pod) in [("1", "one"), ("2", "two")] {
+            fs::create_dir(folder.join(version)).unwrap();
+            write(&folder.join(version), "a.json", &bundle("7-a", pod));
+        }
+        symlink("1", folder.join("link")).unwrap();
+    });
+    followed.expect(&["p+c 7-a: one", "synced"]).await;
+    symlink("2", followed.path("new")).unwrap();
+    fs::rename(followed.path("new"), followed.path("link")).unwrap();
+    followed.expect(&["p+c 7-a: two"]).await;
+    followed.stop().await;
+}
+
+#[tokio::test]
+async fn it_ends_when_nobody_listens_or_reads() {
+    let two = |folder: &Path| {
+        write(folder, "a.json", &bundle("7-a", ""));
+        write(folder, "b.json", &bundle("7-b", ""));
+    };
+    let unheard = Followed::new(two);
+    drop(unheard.events);
+    timeout(PATIENCE, unheard.tasks.wait()).await.unwrap();
+
+    // The channel is full, and the follower waits for room in it.
+    let full = Followed::new(two);
+    full.shutdown.cancel();
+    timeout(PATIENCE, full.tasks.wait()).await.unwrap();
+}
