@@ -1,0 +1,265 @@
+//! The `AppContext` library: creates, updates, reads and deletes contexts.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::sync::Arc;
+
+use kindsight_model::{ClusterName, ContextId, RsyncStatus};
+use serde::{Deserialize, Serialize};
+
+use crate::creation::{self, NewContext};
+use crate::keys::{self, ClusterKeys, ContextKeys, ResourceName};
+use crate::snapshot::{self, ContextSnapshot};
+use crate::store::{Batch, Store, check_size};
+use crate::{Error, Result, go_json};
+
+/// How many ids are tried before a creation gives up. One is enough unless the ids are not random.
+const ID_ATTEMPTS_MAX: usize = 4;
+
+/// The state of a whole context, as the reference names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+pub enum ContextStatus {
+    /// Its resources are being sent.
+    Instantiating,
+    /// All of them were sent.
+    Instantiated,
+    /// Sending failed.
+    InstantiateFailed,
+    /// Its resources are being taken away.
+    Terminating,
+    /// All of them were taken away.
+    Terminated,
+    /// Taking away failed.
+    TerminateFailed,
+}
+
+/// Whether a cluster could be reached when it was last tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Connectivity {
+    /// It answered.
+    Available,
+    /// It did not; it is tried again.
+    Retrying,
+}
+
+/// What became of something that was to be recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[must_use = "what is not there was not recorded"]
+pub enum Recorded {
+    /// It is stored.
+    Written,
+    /// It was stored already; nothing was written.
+    Unchanged,
+    /// What it belongs to is not in the store, or no more; nothing was written.
+    NotThere,
+}
+
+/// The new rsync status of one resource.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StatusChange<'a> {
+    /// Of which app.
+    pub app: &'a str,
+    /// In which cluster.
+    pub cluster: &'a ClusterName,
+    /// Which resource.
+    pub resource: &'a ResourceName,
+    /// What happened to it.
+    pub status: RsyncStatus,
+}
+
+/// A status under the member name that the reference gives it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct StatusValue<T> {
+    pub(crate) status: T,
+}
+
+/// The contexts of a store. Cheap to clone; clones share the store.
+#[derive(Clone)]
+pub struct AppContexts {
+    store: Arc<dyn Store>,
+}
+
+impl AppContexts {
+    /// The contexts of this store.
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Self { store }
+    }
+
+    /// Creates a context under a new id, all of it at once.
+    ///
+    /// # Errors
+    /// As [`AppContexts::create_as`].
+    pub fn create(&self, new: &NewContext) -> Result<ContextId> {
+        let mut attempts_left = ID_ATTEMPTS_MAX;
+        loop {
+            attempts_left -= 1;
+            let id = draw_id()?;
+            match self.create_as(&id, new) {
+                Err(Error::Conflict { .. }) if attempts_left > 0 => {}
+                done => return done.map(|()| id),
+            }
+        }
+    }
+
+    /// Creates a context under a given id, all of it at once.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] when there is one already, [`Error::Name`] for an impossible name,
+    /// [`Error::Twice`] when an app, a cluster of an app or a resource in a cluster is named twice.
+    pub fn create_as(&self, id: &ContextId, new: &NewContext) -> Result<()> {
+        self.store.apply(&creation::batch(id, new)?)
+    }
+
+    /// Removes a context and everything in it; false when it was not there.
+    pub fn delete(&self, id: &ContextId) -> Result<bool> {
+        let keys = ContextKeys::new(id);
+        let batch = Batch::new().present(keys.root()).delete_prefix(keys.root());
+        match self.store.apply(&batch) {
+            Ok(()) => Ok(true),
+            Err(Error::Conflict { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// All contexts, in bytewise order of their keys. Ids that are not a decimal number below 2^63
+    /// are left out: no label can name them.
+    ///
+    /// Walks every key of every context: for the start and for operators, not for queries.
+    pub fn list(&self) -> Result<Vec<ContextId>> {
+        let keys = self.store.keys(keys::CONTEXTS)?;
+        Ok(keys
+            .iter()
+            .filter_map(|key| keys::context_of_root(key))
+            .collect())
+    }
+
+    /// Everything known of one context, in one read; none when it does not exist.
+    ///
+    /// A damaged value costs only itself: it is listed in [`ContextSnapshot::unreadable`].
+    pub fn read(&self, id: &ContextId) -> Result<Option<ContextSnapshot>> {
+        let entries = self.store.list(ContextKeys::new(id).root())?;
+        Ok(snapshot::read(id, &entries))
+    }
+
+    /// Records the state of a context.
+    pub fn record_status(&self, id: &ContextId, status: ContextStatus) -> Result<Recorded> {
+        let keys = ContextKeys::new(id);
+        self.record(keys.root(), keys.status(), &StatusValue { status })
+    }
+
+    /// Asks whoever is working on a context to stop, or takes that back.
+    pub fn record_stop_flag(&self, id: &ContextId, stop: bool) -> Result<Recorded> {
+        let keys = ContextKeys::new(id);
+        self.record(keys.root(), keys.stop_flag(), &stop)
+    }
+
+    /// Records what the monitor in a cluster said of one app: the `status` of its
+    /// ResourceBundleState, as JSON text that the caller has read already.
+    ///
+    /// Called once per event of a watch. An unchanged bundle is not written again.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] for a bundle that the store does not take; the old one stays.
+    pub fn record_bundle(
+        &self,
+        id: &ContextId,
+        app: &str,
+        cluster: &ClusterName,
+        status_json: &str,
+    ) -> Result<Recorded> {
+        let keys = cluster_keys(id, app, cluster)?;
+        // Encoding only makes it larger: what is too large now is not encoded first.
+        let max = self.store.value_bytes_max();
+        check_size(&keys.bundle(), status_json.len(), max)?;
+        self.record(keys.root(), keys.bundle(), status_json)
+    }
+
+    /// Records whether a cluster could be reached for one app.
+    pub fn record_connectivity(
+        &self,
+        id: &ContextId,
+        app: &str,
+        cluster: &ClusterName,
+        connectivity: Connectivity,
+    ) -> Result<Recorded> {
+        let keys = cluster_keys(id, app, cluster)?;
+        self.record(keys.root(), keys.connectivity(), &connectivity)
+    }
+
+    /// Records what happened to some resources of a context: all of it or nothing.
+    ///
+    /// [`Recorded::NotThere`] when any of the resources is not there.
+    ///
+    /// # Errors
+    /// [`Error::Twice`] when a resource is named twice.
+    pub fn record_resource_statuses(
+        &self,
+        id: &ContextId,
+        changes: &[StatusChange<'_>],
+    ) -> Result<Recorded> {
+        let mut batch = Batch::new();
+        for change in changes {
+            let keys = cluster_keys(id, change.app, change.cluster)?.resource(change.resource);
+            let status = StatusValue {
+                status: change.status,
+            };
+            batch = self.add_change(batch, keys.root(), keys.status(), &status)?;
+        }
+        self.apply_record(&batch)
+    }
+
+    fn record<T>(&self, owner: &str, key: String, value: &T) -> Result<Recorded>
+    where
+        T: Serialize + ?Sized,
+    {
+        let batch = self.add_change(Batch::new(), owner, key, value)?;
+        self.apply_record(&batch)
+    }
+
+    /// Adds a write of `key`, on the condition that its `owner` exists, unless it has that value.
+    fn add_change<T: Serialize + ?Sized>(
+        &self,
+        batch: Batch,
+        owner: &str,
+        key: String,
+        value: &T,
+    ) -> Result<Batch> {
+        let value = go_json::encode(value)?.into_bytes();
+        if self.store.get(&key)?.as_ref() == Some(&value) {
+            return Ok(batch);
+        }
+        Ok(batch.present(owner).put(key, value))
+    }
+
+    fn apply_record(&self, batch: &Batch) -> Result<Recorded> {
+        if batch.writes().is_empty() {
+            return Ok(Recorded::Unchanged);
+        }
+        match self.store.apply(batch) {
+            Ok(()) => Ok(Recorded::Written),
+            Err(Error::Conflict { .. }) => Ok(Recorded::NotThere),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn cluster_keys(id: &ContextId, app: &str, cluster: &ClusterName) -> Result<ClusterKeys> {
+    Ok(ContextKeys::new(id).app(app)?.cluster(cluster))
+}
+
+/// A random id below 2^63.
+///
+/// The seeds of the standard library's hash maps come from the operating system: hard to hit twice,
+/// which is all an id needs. It is not a secret.
+fn draw_id() -> Result<ContextId> {
+    let below_2_63 = RandomState::new().build_hasher().finish() >> 1;
+    let id = below_2_63.to_string();
+    id.parse().map_err(|_| Error::Name {
+        name: id,
+        wanted: "an AppContext id",
+    })
+}
+
+#[cfg(test)]
+mod tests;

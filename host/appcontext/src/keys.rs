@@ -1,0 +1,389 @@
+//! Every key of the store, built and parsed here and nowhere else.
+//!
+//! Keys end in `/`. That makes one thing's keys contiguous and directly behind its own key, and a
+//! prefix of one never the prefix of another; `snapshot.rs` reads in one pass because of it. Names
+//! are checked here, so a name can never reach outside its place.
+
+use std::fmt;
+use std::str::FromStr;
+
+use kindsight_model::{ClusterName, ContextId, DigName, is_label_value};
+
+use crate::{Error, Result};
+
+/// Where the reference layout lives.
+pub(crate) const CONTEXTS: &str = "/context/";
+/// The mark of a store that is ours.
+pub(crate) const FORMAT: &str = "/kindsight/format/";
+/// Records of deployment intent groups.
+pub(crate) const DIGS: &str = "/kindsight/digs/";
+/// Records of clusters.
+pub(crate) const CLUSTERS: &str = "/kindsight/clusters/";
+
+/// The longest name of a resource, in bytes: what Kubernetes allows.
+pub const NAME_BYTES_MAX: usize = 253;
+
+/// The one name an app cannot have: its key would be taken for the instructions beside the apps.
+const NOT_AN_APP: &str = "instruction";
+
+/// A resource within its app and cluster: `<name>+<Kind>`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ResourceName {
+    name: Box<str>,
+    kind: Box<str>,
+}
+
+impl ResourceName {
+    /// From two parts. The name may hold `+` and `:`, as names of RBAC objects do.
+    ///
+    /// # Errors
+    /// [`Error::Name`] for an empty name, one with `/` or a control character or over
+    /// [`NAME_BYTES_MAX`], or a Kind that is none.
+    pub fn new(name: &str, kind: &str) -> Result<Self> {
+        let bad = |char: char| char == '/' || char.is_control();
+        if name.is_empty() || name.len() > NAME_BYTES_MAX || name.contains(bad) {
+            return Err(Error::Name {
+                name: name.to_owned(),
+                wanted: "the name of a resource: 1 to 253 bytes without `/` and control characters",
+            });
+        }
+        if !is_label_value(kind) {
+            return Err(Error::Name {
+                name: kind.to_owned(),
+                wanted: "a Kind: 1 to 63 letters and digits",
+            });
+        }
+        Ok(Self {
+            name: name.into(),
+            kind: kind.into(),
+        })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its Kind.
+    pub fn kind(&self) -> &str {
+        &self.kind
+    }
+}
+
+impl fmt::Display for ResourceName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}+{}", self.name, self.kind)
+    }
+}
+
+impl FromStr for ResourceName {
+    type Err = Error;
+
+    /// Splits at the last `+`: a Kind never holds one, a name may.
+    fn from_str(text: &str) -> Result<Self> {
+        let (name, kind) = split_resource(text).ok_or_else(|| Error::Name {
+            name: text.to_owned(),
+            wanted: "a resource: write `<name>+<Kind>`",
+        })?;
+        Self::new(name, kind)
+    }
+}
+
+/// Name and Kind of a resource as another writer stored it, checked no further than to be there.
+pub(crate) fn split_resource(text: &str) -> Option<(&str, &str)> {
+    let (name, kind) = text.rsplit_once('+')?;
+    (!name.is_empty() && !kind.is_empty()).then_some((name, kind))
+}
+
+/// The keys of one context.
+#[derive(Debug, Clone)]
+pub(crate) struct ContextKeys(String);
+
+impl ContextKeys {
+    pub(crate) fn new(id: &ContextId) -> Self {
+        Self(format!("{CONTEXTS}{id}/"))
+    }
+
+    /// The key that says that the context exists, and the prefix of all its keys.
+    pub(crate) fn root(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn meta(&self) -> String {
+        format!("{}meta/", self.0)
+    }
+
+    pub(crate) fn status(&self) -> String {
+        format!("{}status/", self.0)
+    }
+
+    pub(crate) fn stop_flag(&self) -> String {
+        format!("{}stopflag/", self.0)
+    }
+
+    pub(crate) fn app_order(&self) -> String {
+        format!("{}app/instruction/order/", self.0)
+    }
+
+    pub(crate) fn app_dependency(&self) -> String {
+        format!("{}app/instruction/dependency/", self.0)
+    }
+
+    pub(crate) fn app(&self, app: &str) -> Result<AppKeys> {
+        if !is_label_value(app) || app == NOT_AN_APP {
+            return Err(Error::Name {
+                name: app.to_owned(),
+                wanted: "the name of an app: a Kubernetes label value other than `instruction`",
+            });
+        }
+        Ok(AppKeys(format!("{}app/{app}/", self.0)))
+    }
+}
+
+/// The keys of one app.
+#[derive(Debug, Clone)]
+pub(crate) struct AppKeys(String);
+
+impl AppKeys {
+    pub(crate) fn root(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn cluster(&self, cluster: &ClusterName) -> ClusterKeys {
+        ClusterKeys(format!("{}cluster/{cluster}/", self.0))
+    }
+}
+
+/// The keys of one app in one cluster.
+#[derive(Debug, Clone)]
+pub(crate) struct ClusterKeys(String);
+
+impl ClusterKeys {
+    pub(crate) fn root(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn group(&self) -> String {
+        format!("{}!@#metaGrp/", self.0)
+    }
+
+    pub(crate) fn bundle(&self) -> String {
+        format!("{}status/", self.0)
+    }
+
+    pub(crate) fn connectivity(&self) -> String {
+        format!("{}readystatus/", self.0)
+    }
+
+    pub(crate) fn resource_order(&self) -> String {
+        format!("{}resource/instruction/order/", self.0)
+    }
+
+    pub(crate) fn resource_dependency(&self) -> String {
+        format!("{}resource/instruction/dependency/", self.0)
+    }
+
+    pub(crate) fn resource(&self, resource: &ResourceName) -> ResourceKeys {
+        ResourceKeys(format!("{}resource/{resource}/", self.0))
+    }
+}
+
+/// The keys of one resource.
+#[derive(Debug, Clone)]
+pub(crate) struct ResourceKeys(String);
+
+impl ResourceKeys {
+    pub(crate) fn root(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn status(&self) -> String {
+        format!("{}status/", self.0)
+    }
+}
+
+/// What a key of one context says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place<'k> {
+    Root,
+    Meta,
+    Status,
+    StopFlag,
+    AppOrder,
+    App(&'k str),
+    InCluster(&'k str, &'k str, ClusterPlace<'k>),
+    /// Not one that is read here.
+    Other,
+}
+
+/// What a key below an app and a cluster says. Resources are as stored: `<name>+<Kind>`, unchecked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ClusterPlace<'k> {
+    Root,
+    Group,
+    Bundle,
+    Connectivity,
+    ResourceOrder,
+    Resource(&'k str),
+    ResourceStatus(&'k str),
+}
+
+/// Parses a key of the context whose root key is `root`.
+pub(crate) fn place<'k>(root: &str, key: &'k str) -> Place<'k> {
+    let Some(below) = key.strip_prefix(root) else {
+        return Place::Other;
+    };
+    let parts: Vec<&str> = below.split('/').collect();
+    match *parts.as_slice() {
+        [""] => Place::Root,
+        ["meta", ""] => Place::Meta,
+        ["status", ""] => Place::Status,
+        ["stopflag", ""] => Place::StopFlag,
+        ["app", "instruction", "order", ""] => Place::AppOrder,
+        ["app", app, ""] => Place::App(app),
+        ["app", app, "cluster", cluster, ref rest @ ..] => match cluster_place(rest) {
+            Some(place) => Place::InCluster(app, cluster, place),
+            None => Place::Other,
+        },
+        _ => Place::Other,
+    }
+}
+
+fn cluster_place<'k>(rest: &[&'k str]) -> Option<ClusterPlace<'k>> {
+    Some(match *rest {
+        [""] => ClusterPlace::Root,
+        ["!@#metaGrp", ""] => ClusterPlace::Group,
+        ["status", ""] => ClusterPlace::Bundle,
+        ["readystatus", ""] => ClusterPlace::Connectivity,
+        ["resource", "instruction", "order", ""] => ClusterPlace::ResourceOrder,
+        ["resource", resource, ""] => ClusterPlace::Resource(resource),
+        ["resource", resource, "status", ""] => ClusterPlace::ResourceStatus(resource),
+        _ => return None,
+    })
+}
+
+/// The context whose root key this is; none for any other key.
+pub(crate) fn context_of_root(key: &str) -> Option<ContextId> {
+    let id = key.strip_prefix(CONTEXTS)?.strip_suffix('/')?;
+    id.parse().ok()
+}
+
+/// The record of a deployment intent group.
+pub(crate) fn dig(name: &DigName) -> String {
+    format!("{DIGS}{name}/")
+}
+
+/// The deployment intent group whose record this is.
+pub(crate) fn dig_of(key: &str) -> Option<DigName> {
+    let parts: Vec<&str> = key.strip_prefix(DIGS)?.split('/').collect();
+    let [project, composite_app, version, dig, ""] = *parts.as_slice() else {
+        return None;
+    };
+    DigName::new(project, composite_app, version, dig).ok()
+}
+
+/// The record of a cluster.
+pub(crate) fn cluster(name: &ClusterName) -> String {
+    format!("{CLUSTERS}{name}/")
+}
+
+/// The cluster whose record this is.
+pub(crate) fn cluster_of(key: &str) -> Option<ClusterName> {
+    let name = key.strip_prefix(CLUSTERS)?.strip_suffix('/')?;
+    name.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn context() -> ContextKeys {
+        ContextKeys::new(&"7".parse().unwrap())
+    }
+
+    #[test]
+    fn every_key_that_is_read_is_parsed_as_what_it_was_built_for() {
+        let context = context();
+        let app = context.app("sink").unwrap();
+        let cluster = app.cluster(&"p+edge".parse().unwrap());
+        let resource = cluster.resource(&ResourceName::new("a+b:c", "Role").unwrap());
+        let in_cluster = |place| Place::InCluster("sink", "p+edge", place);
+        for (key, expect) in [
+            (context.root().to_owned(), Place::Root),
+            (context.meta(), Place::Meta),
+            (context.status(), Place::Status),
+            (context.stop_flag(), Place::StopFlag),
+            (context.app_order(), Place::AppOrder),
+            (context.app_dependency(), Place::Other),
+            (app.root().to_owned(), Place::App("sink")),
+            (cluster.root().to_owned(), in_cluster(ClusterPlace::Root)),
+            (cluster.group(), in_cluster(ClusterPlace::Group)),
+            (cluster.bundle(), in_cluster(ClusterPlace::Bundle)),
+            (
+                cluster.connectivity(),
+                in_cluster(ClusterPlace::Connectivity),
+            ),
+            (
+                cluster.resource_order(),
+                in_cluster(ClusterPlace::ResourceOrder),
+            ),
+            (cluster.resource_dependency(), Place::Other),
+            (
+                resource.root().to_owned(),
+                in_cluster(ClusterPlace::Resource("a+b:c+Role")),
+            ),
+            (
+                resource.status(),
+                in_cluster(ClusterPlace::ResourceStatus("a+b:c+Role")),
+            ),
+        ] {
+            assert_eq!(place(context.root(), &key), expect, "{key}");
+        }
+    }
+
+    #[test]
+    fn a_resource_is_split_at_its_last_plus() {
+        let resource: ResourceName = "a+b+Role".parse().unwrap();
+        assert_eq!((resource.name(), resource.kind()), ("a+b", "Role"));
+        assert_eq!(resource.to_string(), "a+b+Role");
+        let long = format!("{}+Pod", "x".repeat(NAME_BYTES_MAX + 1));
+        for bad in ["", "a", "+Pod", "a+", "a/b+Pod", "a\n+Pod", "a+Po d", &long] {
+            assert!(bad.parse::<ResourceName>().is_err(), "{bad}");
+        }
+        let longest = format!("{}+Pod", "x".repeat(NAME_BYTES_MAX));
+        assert!(longest.parse::<ResourceName>().is_ok());
+    }
+
+    #[test]
+    fn a_name_cannot_reach_outside_its_place() {
+        for bad in ["", "a/b", "..", "instruction", "-"] {
+            assert!(context().app(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn only_a_root_key_names_a_context() {
+        assert_eq!(context_of_root("/context/7/").unwrap().as_str(), "7");
+        for other in [
+            "/context/7",
+            "/context/",
+            "/context/7/meta/",
+            "/context/-7/",
+            "/kindsight/7/",
+        ] {
+            assert_eq!(context_of_root(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn record_keys_are_read_back() {
+        let name = DigName::new("p", "ca", "v1", "d").unwrap();
+        assert_eq!(dig(&name), "/kindsight/digs/p/ca/v1/d/");
+        assert_eq!(dig_of(&dig(&name)), Some(name));
+        let edge: ClusterName = "p+edge01".parse().unwrap();
+        assert_eq!(cluster(&edge), "/kindsight/clusters/p+edge01/");
+        assert_eq!(cluster_of(&cluster(&edge)), Some(edge));
+        assert_eq!(dig_of("/kindsight/digs/p/ca/v1/"), None);
+        assert_eq!(cluster_of("/kindsight/clusters/edge01/"), None);
+    }
+}

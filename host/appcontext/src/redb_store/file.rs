@@ -1,0 +1,90 @@
+//! Opens the file of a store, and refuses a file that is none.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use redb::backends::FileBackend;
+use redb::{Database, DatabaseError, ReadableDatabase, StorageError, TableError};
+
+use super::{TABLE, build, failed};
+use crate::{Error, Result};
+
+/// Opens the file or makes it, locks it, repairs it after a crash.
+pub(super) fn open(path: &Path) -> Result<Database> {
+    let file = open_or_create(path).map_err(|source| Error::Open {
+        path: path.to_owned(),
+        source,
+    })?;
+    let database = FileBackend::new(file)
+        .and_then(build)
+        .map_err(|error| refused(path, error))?;
+    check_tables(path, &database)?;
+    Ok(database)
+}
+
+fn open_or_create(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
+    #[cfg(unix)]
+    sync_folder(path)?;
+    Ok(file)
+}
+
+/// Makes the name of a new file as durable as its content will be.
+#[cfg(unix)]
+fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    File::open(folder)?.sync_all()
+}
+
+fn refused(path: &Path, error: DatabaseError) -> Error {
+    match error {
+        DatabaseError::DatabaseAlreadyOpen | DatabaseError::LockProtocolMismatch => Error::Locked {
+            path: path.to_owned(),
+        },
+        DatabaseError::Storage(StorageError::Io(error))
+            if error.kind() == ErrorKind::InvalidData =>
+        {
+            not_ours(path, &error)
+        }
+        DatabaseError::Storage(StorageError::Corrupted(_)) | DatabaseError::UpgradeRequired(_) => {
+            not_ours(path, &error)
+        }
+        error => failed(error.into()),
+    }
+}
+
+/// A redb file is ours when it has our table or nothing at all.
+fn check_tables(path: &Path, database: &Database) -> Result<()> {
+    let transaction = database
+        .begin_read()
+        .map_err(|error| failed(error.into()))?;
+    match transaction.open_table(TABLE) {
+        Ok(_) => Ok(()),
+        Err(TableError::Storage(error)) => Err(failed(error.into())),
+        Err(TableError::TableDoesNotExist(_)) => {
+            let tables = transaction
+                .list_tables()
+                .map_err(|error| failed(error.into()))?;
+            match tables.count() {
+                0 => Ok(()),
+                _ => Err(not_ours(path, &"it holds the tables of another program")),
+            }
+        }
+        Err(error) => Err(not_ours(path, &error)),
+    }
+}
+
+fn not_ours(path: &Path, why: &dyn std::fmt::Display) -> Error {
+    Error::NotOurs {
+        path: path.to_owned(),
+        why: why.to_string(),
+    }
+}

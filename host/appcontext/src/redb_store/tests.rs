@@ -1,0 +1,228 @@
+use std::fs::File;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::store::contract;
+
+fn folder() -> (TempDir, PathBuf) {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("store.redb");
+    (folder, path)
+}
+
+fn put(store: &dyn Store, key: &str, value: &str) -> Result<()> {
+    store.apply(&Batch::new().put(key, value))
+}
+
+fn refusal(path: &Path) -> Error {
+    match RedbStore::open(path) {
+        Ok(_) => panic!("{} was opened", path.display()),
+        Err(error) => error,
+    }
+}
+
+#[test]
+fn memory_keeps_the_contract() {
+    contract::holds_for(|| Box::new(RedbStore::in_memory().unwrap()));
+}
+
+#[test]
+fn a_file_keeps_the_contract() {
+    let folder = TempDir::new().unwrap();
+    let count = std::cell::Cell::new(0);
+    contract::holds_for(|| {
+        count.set(count.get() + 1);
+        let path = folder.path().join(count.get().to_string());
+        Box::new(RedbStore::open(&path).unwrap())
+    });
+}
+
+#[test]
+fn a_new_store_carries_its_version() {
+    let store = RedbStore::in_memory().unwrap();
+    assert_eq!(
+        store.list("").unwrap(),
+        [(
+            "/kindsight/format/".to_owned(),
+            br#"{"version":1}"#.to_vec()
+        )]
+    );
+}
+
+#[test]
+fn what_was_acknowledged_is_there_after_closing() {
+    let (_folder, path) = folder();
+    let store = RedbStore::open(&path).unwrap();
+    for step in 0..20 {
+        put(&store, &format!("/t/{step:02}/"), "x").unwrap();
+    }
+    let before = store.list("").unwrap();
+    drop(store);
+    assert_eq!(RedbStore::open(&path).unwrap().list("").unwrap(), before);
+}
+
+#[test]
+fn what_was_acknowledged_is_there_after_a_crash() {
+    let (folder, path) = folder();
+    let store = RedbStore::open(&path).unwrap();
+    put(&store, "/t/a/", "x").unwrap();
+    // A copy of the file while it is open is what a killed process leaves behind.
+    let left_behind = folder.path().join("copy.redb");
+    std::fs::copy(&path, &left_behind).unwrap();
+    let again = RedbStore::open(&left_behind).unwrap();
+    assert_eq!(again.list("").unwrap(), store.list("").unwrap());
+}
+
+#[test]
+fn a_file_in_use_is_refused() {
+    let (_folder, path) = folder();
+    let store = RedbStore::open(&path).unwrap();
+    let error = refusal(&path);
+    assert!(matches!(&error, Error::Locked { path: locked } if *locked == path));
+    assert!(
+        error
+            .to_string()
+            .ends_with("store.redb is in use by another process")
+    );
+    put(&store, "/t/a/", "x").unwrap();
+}
+
+#[test]
+fn a_file_of_another_kind_is_refused_and_left_alone() {
+    let (_folder, path) = folder();
+    let text = b"not a database, but somebody's notes";
+    std::fs::write(&path, text).unwrap();
+    assert!(matches!(refusal(&path), Error::NotOurs { .. }));
+    assert_eq!(std::fs::read(&path).unwrap(), text);
+}
+
+#[test]
+fn a_database_of_another_program_is_refused() {
+    const THEIRS: TableDefinition<'_, u64, u64> = TableDefinition::new("theirs");
+    const SAME_NAME: TableDefinition<'_, u64, u64> = TableDefinition::new("kindsight");
+    for table in [THEIRS, SAME_NAME] {
+        let (_folder, path) = folder();
+        let database = Database::create(&path).unwrap();
+        let transaction = database.begin_write().unwrap();
+        transaction.open_table(table).unwrap().insert(1, 2).unwrap();
+        transaction.commit().unwrap();
+        drop(database);
+        assert!(matches!(refusal(&path), Error::NotOurs { .. }));
+    }
+}
+
+#[test]
+fn a_damaged_file_is_refused() {
+    let (_folder, path) = folder();
+    let store = RedbStore::open(&path).unwrap();
+    put(&store, "/t/a/", &"acknowledged ".repeat(10_000)).unwrap();
+    drop(store);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let at = bytes
+        .windows(13)
+        .rposition(|window| window == b"acknowledged ");
+    bytes[at.unwrap()] ^= 1;
+    File::create(&path).unwrap().write_all(&bytes).unwrap();
+    assert!(matches!(refusal(&path), Error::NotOurs { .. }));
+}
+
+#[test]
+fn a_store_of_a_newer_release_is_refused() {
+    let (_folder, path) = folder();
+    let store = RedbStore::open(&path).unwrap();
+    put(&store, "/kindsight/format/", r#"{"version":2,"more":true}"#).unwrap();
+    drop(store);
+    let expect = "`/kindsight/format/` has version 2, this release knows 1";
+    assert_eq!(refusal(&path).to_string(), expect);
+}
+
+#[test]
+fn a_store_with_a_damaged_mark_is_refused() {
+    let (_folder, path) = folder();
+    let store = RedbStore::open(&path).unwrap();
+    put(&store, "/kindsight/format/", "1").unwrap();
+    drop(store);
+    assert!(matches!(refusal(&path), Error::Unreadable { .. }));
+}
+
+#[test]
+fn a_folder_that_is_missing_is_named() {
+    let (_folder, path) = folder();
+    let path = path.join("missing/store.redb");
+    assert!(matches!(refusal(&path), Error::Open { path: named, .. } if named == path));
+}
+
+#[cfg(unix)]
+#[test]
+fn only_the_owner_can_read_the_file() {
+    use std::os::unix::fs::PermissionsExt;
+    let (_folder, path) = folder();
+    let _store = RedbStore::open(&path).unwrap();
+    let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+/// A disk that can be full for a while. Clones are the same disk.
+#[derive(Debug, Clone, Default)]
+struct Disk {
+    content: Arc<InMemoryBackend>,
+    full: Arc<AtomicBool>,
+}
+
+impl Disk {
+    fn room(&self) -> io::Result<()> {
+        if self.full.load(Ordering::SeqCst) {
+            return Err(ErrorKind::StorageFull.into());
+        }
+        Ok(())
+    }
+}
+
+impl StorageBackend for Disk {
+    fn len(&self) -> io::Result<u64> {
+        self.content.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.content.read(offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.room()?;
+        self.content.set_len(len)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.room()?;
+        self.content.sync_data()
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.room()?;
+        self.content.write(offset, data)
+    }
+}
+
+#[test]
+fn a_full_disk_costs_only_what_was_written_meanwhile() {
+    let disk = Disk::default();
+    let shared = disk.clone();
+    let store =
+        RedbStore::open_with(move || build(shared.clone()).map_err(|error| failed(error.into())))
+            .unwrap();
+    put(&store, "/t/a/", "before").unwrap();
+    disk.full.store(true, Ordering::SeqCst);
+    assert!(matches!(
+        put(&store, "/t/b/", "during"),
+        Err(Error::Full(_))
+    ));
+    assert!(put(&store, "/t/b/", "during").is_err());
+    disk.full.store(false, Ordering::SeqCst);
+    put(&store, "/t/c/", "after").unwrap();
+    assert_eq!(store.keys("/t/").unwrap(), ["/t/a/", "/t/c/"]);
+}

@@ -1,0 +1,259 @@
+//! Reads a context out of its keys.
+//!
+//! Total: whatever stands under the keys, the read succeeds and says what it could not understand.
+//!
+//! Keys come in bytewise order, and each ends in `/`. So a thing's own key comes first and all keys
+//! below it follow at once: one pass that looks at the last app, cluster and resource is enough.
+
+use std::collections::HashMap;
+
+use kindsight_model::{ContextId, RsyncStatus};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{AppSnapshot, ClusterSnapshot, ContextSnapshot, ResourceSnapshot};
+use crate::Unreadable;
+use crate::context::StatusValue;
+use crate::keys::{self, ClusterPlace, ContextKeys, Place};
+
+/// What another orchestrator stores instead of a manifest for a resource it knows nothing of.
+const NO_MANIFEST: &str = "nil";
+
+/// The longest reason that is given, in characters: it may quote a value of any size.
+pub(super) const WHY_CHARS_MAX: usize = 200;
+
+/// Reads a context from its entries, which must be in bytewise order of their keys; none when its
+/// root key is not there.
+pub(crate) fn read(id: &ContextId, entries: &[(String, Vec<u8>)]) -> Option<ContextSnapshot> {
+    let mut reading = Reading {
+        root: ContextKeys::new(id).root().to_owned(),
+        exists: false,
+        app_order: Vec::new(),
+        apps: Vec::new(),
+        found: ContextSnapshot {
+            id: id.clone(),
+            meta: None,
+            status: None,
+            stop_flag: false,
+            apps: Vec::new(),
+            unreadable: Vec::new(),
+        },
+    };
+    for (key, value) in entries {
+        if let Err(why) = reading.take(key, value) {
+            reading.found.unreadable.push(Unreadable {
+                key: key.clone(),
+                why: why.chars().take(WHY_CHARS_MAX).collect(),
+            });
+        }
+    }
+    reading.finish()
+}
+
+/// Why one value is of no use, in words.
+type Taken<T = ()> = Result<T, String>;
+
+struct Reading {
+    root: String,
+    exists: bool,
+    app_order: Vec<String>,
+    apps: Vec<AppReading>,
+    found: ContextSnapshot,
+}
+
+struct AppReading {
+    name: String,
+    clusters: Vec<ClusterReading>,
+}
+
+struct ClusterReading {
+    /// As in its key.
+    name: String,
+    resource_order: Vec<String>,
+    resources: Vec<ResourceReading>,
+    found: ClusterSnapshot,
+}
+
+struct ResourceReading {
+    /// As in its key.
+    name: String,
+    found: ResourceSnapshot,
+}
+
+impl Reading {
+    fn take(&mut self, key: &str, value: &[u8]) -> Taken {
+        match keys::place(&self.root, key) {
+            Place::Root => {
+                self.exists = true;
+                check_root(&self.found.id, value)?;
+            }
+            Place::Meta => self.found.meta = Some(decode_object(value)?),
+            Place::Status => {
+                self.found.status = Some(decode_object::<StatusValue<String>>(value)?.status);
+            }
+            Place::StopFlag => self.found.stop_flag = decode(value)?,
+            Place::AppOrder => self.app_order = decode_instruction::<AppOrder>(value)?.names(),
+            Place::App(name) => self.apps.push(AppReading {
+                name: name.to_owned(),
+                clusters: Vec::new(),
+            }),
+            Place::InCluster(app, cluster, ClusterPlace::Root) => {
+                self.app(app)?.clusters.push(ClusterReading::new(cluster)?);
+            }
+            Place::InCluster(app, cluster, place) => {
+                self.app(app)?.cluster(cluster)?.take(place, value)?;
+            }
+            Place::Other => {}
+        }
+        Ok(())
+    }
+
+    fn app(&mut self, name: &str) -> Taken<&mut AppReading> {
+        let last = self.apps.last_mut().filter(|last| last.name == name);
+        last.ok_or_else(|| format!("the context has no app `{name}`"))
+    }
+
+    fn finish(mut self) -> Option<ContextSnapshot> {
+        sort_by_order(&mut self.apps, &self.app_order, |app| &app.name);
+        self.found.apps = self.apps.into_iter().map(AppReading::finish).collect();
+        self.exists.then_some(self.found)
+    }
+}
+
+impl AppReading {
+    fn cluster(&mut self, name: &str) -> Taken<&mut ClusterReading> {
+        let last = self.clusters.last_mut().filter(|last| last.name == name);
+        last.ok_or_else(|| format!("the app has no cluster `{name}`"))
+    }
+
+    fn finish(self) -> AppSnapshot {
+        let clusters = self.clusters.into_iter();
+        AppSnapshot {
+            name: self.name,
+            clusters: clusters.map(ClusterReading::finish).collect(),
+        }
+    }
+}
+
+impl ClusterReading {
+    fn new(name: &str) -> Taken<Self> {
+        let cluster = name.parse().map_err(|error| format!("{error}"))?;
+        Ok(Self {
+            name: name.to_owned(),
+            resource_order: Vec::new(),
+            resources: Vec::new(),
+            found: ClusterSnapshot {
+                cluster,
+                group: None,
+                bundle_status_json: None,
+                connectivity: None,
+                resources: Vec::new(),
+            },
+        })
+    }
+
+    fn take(&mut self, place: ClusterPlace<'_>, value: &[u8]) -> Taken {
+        match place {
+            ClusterPlace::Root => {}
+            ClusterPlace::Group => self.found.group = Some(decode(value)?),
+            ClusterPlace::Bundle => self.found.bundle_status_json = Some(decode(value)?),
+            ClusterPlace::Connectivity => self.found.connectivity = Some(decode(value)?),
+            ClusterPlace::ResourceOrder => {
+                self.resource_order = decode_instruction::<ResourceOrder>(value)?.names();
+            }
+            ClusterPlace::Resource(name) => self.add_resource(name, value)?,
+            ClusterPlace::ResourceStatus(name) => {
+                let status = decode_object::<StatusValue<RsyncStatus>>(value);
+                self.resource(name)?.found.status = Some(status?.status);
+            }
+        }
+        Ok(())
+    }
+
+    /// A resource with a damaged manifest is still a resource.
+    fn add_resource(&mut self, name: &str, value: &[u8]) -> Taken {
+        let (own_name, kind) =
+            keys::split_resource(name).ok_or("a resource is named `<name>+<Kind>`")?;
+        let manifest = decode::<String>(value);
+        let readable = manifest.as_ref().ok().filter(|text| *text != NO_MANIFEST);
+        self.resources.push(ResourceReading {
+            name: name.to_owned(),
+            found: ResourceSnapshot {
+                name: own_name.to_owned(),
+                kind: kind.to_owned(),
+                manifest: readable.cloned(),
+                status: None,
+            },
+        });
+        manifest.map(|_| ())
+    }
+
+    fn resource(&mut self, name: &str) -> Taken<&mut ResourceReading> {
+        let last = self.resources.last_mut().filter(|last| last.name == name);
+        last.ok_or_else(|| format!("the cluster has no resource `{name}`"))
+    }
+
+    fn finish(mut self) -> ClusterSnapshot {
+        sort_by_order(&mut self.resources, &self.resource_order, |resource| {
+            &resource.name
+        });
+        let resources = self.resources.into_iter();
+        self.found.resources = resources.map(|resource| resource.found).collect();
+        self.found
+    }
+}
+
+/// An order that holds nothing is written as `null` by Go.
+#[derive(Deserialize)]
+struct AppOrder {
+    apporder: Option<Vec<String>>,
+}
+
+impl AppOrder {
+    fn names(self) -> Vec<String> {
+        self.apporder.unwrap_or_default()
+    }
+}
+
+#[derive(Deserialize)]
+struct ResourceOrder {
+    resorder: Option<Vec<String>>,
+}
+
+impl ResourceOrder {
+    fn names(self) -> Vec<String> {
+        self.resorder.unwrap_or_default()
+    }
+}
+
+/// Brings what `order` names to the front, in its order; the rest stays in the order it has.
+fn sort_by_order<T>(things: &mut [T], order: &[String], name: impl Fn(&T) -> &String) {
+    let mut ranks = HashMap::new();
+    for (rank, name) in order.iter().enumerate() {
+        ranks.entry(name).or_insert(rank);
+    }
+    things.sort_by_key(|thing| ranks.get(name(thing)).copied().unwrap_or(usize::MAX));
+}
+
+fn check_root(id: &ContextId, value: &[u8]) -> Taken {
+    if decode::<String>(value)? == id.as_str() {
+        return Ok(());
+    }
+    Err("does not hold the id of its context".to_owned())
+}
+
+fn decode<T: DeserializeOwned>(value: &[u8]) -> Taken<T> {
+    serde_json::from_slice(value).map_err(|error| error.to_string())
+}
+
+/// As [`decode`], for what must be an object: serde would take an array for its fields in order.
+fn decode_object<T: DeserializeOwned>(value: &[u8]) -> Taken<T> {
+    let object = Value::Object(decode(value)?);
+    serde_json::from_value(object).map_err(|error| error.to_string())
+}
+
+/// An object that was stored as a JSON string.
+fn decode_instruction<T: DeserializeOwned>(value: &[u8]) -> Taken<T> {
+    decode_object(decode::<String>(value)?.as_bytes())
+}

@@ -1,0 +1,190 @@
+//! What every store must do, as clauses that run on an empty store each.
+
+use std::thread;
+
+use super::{Batch, Store};
+use crate::{Error, Result};
+
+type Clause = (&'static str, fn(&dyn Store));
+
+const CLAUSES: &[Clause] = &[
+    ("a key that was never put has no value", missing_key),
+    ("any bytes are read back as they were put", any_bytes),
+    ("a list is bytewise and ends with its prefix", listing),
+    ("conditions are judged by what was there before", conditions),
+    (
+        "a conflict names its key and leaves everything alone",
+        conflict,
+    ),
+    ("deleting takes what it names and no neighbour", deleting),
+    ("a key is not written twice in one batch", overlaps),
+    (
+        "a value over the limit costs the batch and nothing else",
+        limit,
+    ),
+    ("of two who race, one is told", races),
+];
+
+/// Runs all clauses, each on a new store.
+pub(crate) fn holds_for(new_store: impl Fn() -> Box<dyn Store>) {
+    for (name, clause) in CLAUSES {
+        println!("{name}");
+        clause(&*new_store());
+    }
+}
+
+fn value(store: &dyn Store, key: &str) -> Option<String> {
+    let stored = store.get(key).unwrap()?;
+    Some(String::from_utf8(stored).unwrap())
+}
+
+fn conflict_of(done: Result<()>) -> String {
+    match done {
+        Err(Error::Conflict { key }) => key,
+        other => panic!("expected a conflict, got {other:?}"),
+    }
+}
+
+fn missing_key(store: &dyn Store) {
+    assert_eq!(store.get("/t/a/").unwrap(), None);
+    assert_eq!(store.list("/t/").unwrap(), []);
+    assert_eq!(store.keys("/t/").unwrap(), [""; 0]);
+    store.apply(&Batch::new()).unwrap();
+}
+
+fn any_bytes(store: &dyn Store) {
+    let all: Vec<u8> = (0..=255).collect();
+    for bytes in [Vec::new(), vec![0], all] {
+        store
+            .apply(&Batch::new().put("/t/a/", bytes.clone()))
+            .unwrap();
+        assert_eq!(store.get("/t/a/").unwrap(), Some(bytes));
+    }
+}
+
+fn listing(store: &dyn Store) {
+    let keys = [
+        "/t/edge-1/",
+        "/t/edge.1/",
+        "/t/edge/",
+        "/t/edge/a/",
+        "/t/edge0/",
+        "/t/ä/",
+    ];
+    let mut batch = Batch::new().put("/s/z/", "").put("/t0", "").put("/u/", "");
+    for key in keys.iter().rev() {
+        batch = batch.put(*key, *key);
+    }
+    store.apply(&batch).unwrap();
+    assert_eq!(store.keys("/t/").unwrap(), keys);
+    let listed = store.list("/t/").unwrap();
+    assert!(listed.iter().all(|(key, value)| key.as_bytes() == value));
+    assert_eq!(
+        listed.into_iter().map(|(key, _)| key).collect::<Vec<_>>(),
+        keys
+    );
+    assert_eq!(store.keys("/t/edge/").unwrap(), ["/t/edge/", "/t/edge/a/"]);
+}
+
+fn conditions(store: &dyn Store) {
+    let create = Batch::new().absent("/t/a/").put("/t/a/", "1");
+    store.apply(&create).unwrap();
+    assert_eq!(conflict_of(store.apply(&create)), "/t/a/");
+    let replace = Batch::new().equals("/t/a/", "1").put("/t/a/", "2");
+    store.apply(&replace).unwrap();
+    assert_eq!(conflict_of(store.apply(&replace)), "/t/a/");
+    let beside = |owner: &str| Batch::new().present(owner).put("/t/b/", "3");
+    assert_eq!(conflict_of(store.apply(&beside("/t/x/"))), "/t/x/");
+    assert_eq!(value(store, "/t/b/"), None);
+    store.apply(&beside("/t/a/")).unwrap();
+    assert_eq!(value(store, "/t/a/").as_deref(), Some("2"));
+    assert_eq!(value(store, "/t/b/").as_deref(), Some("3"));
+    let missing = Batch::new().equals("/t/x/", "").put("/t/x/", "");
+    assert_eq!(conflict_of(store.apply(&missing)), "/t/x/");
+}
+
+fn conflict(store: &dyn Store) {
+    store.apply(&Batch::new().put("/t/a/", "1")).unwrap();
+    let batch = Batch::new()
+        .present("/t/a/")
+        .absent("/t/b/")
+        .equals("/t/c/", "x")
+        .put("/t/b/", "2")
+        .delete("/t/a/");
+    assert_eq!(conflict_of(store.apply(&batch)), "/t/c/");
+    assert_eq!(store.keys("/t/").unwrap(), ["/t/a/"]);
+}
+
+fn deleting(store: &dyn Store) {
+    let mut batch = Batch::new();
+    for key in ["/t/1/", "/t/1/a/", "/t/1/b/", "/t/12/", "/t/2/"] {
+        batch = batch.put(key, "");
+    }
+    store.apply(&batch).unwrap();
+    let batch = Batch::new()
+        .delete_prefix("/t/1/")
+        .delete("/t/2/")
+        .delete("/t/3/");
+    store.apply(&batch).unwrap();
+    assert_eq!(store.keys("/t/").unwrap(), ["/t/12/"]);
+}
+
+fn overlaps(store: &dyn Store) {
+    let put = || Batch::new().put("/t/a/b/", "");
+    for batch in [
+        put().put("/t/a/b/", ""),
+        put().delete("/t/a/b/"),
+        put().delete_prefix("/t/a/"),
+    ] {
+        match store.apply(&batch) {
+            Err(Error::Twice { key }) => assert_eq!(key, "/t/a/b/"),
+            other => panic!("expected a refusal, got {other:?}"),
+        }
+    }
+    assert_eq!(value(store, "/t/a/b/"), None);
+    store
+        .apply(&put().delete("/t/a/").delete_prefix("/t/b/"))
+        .unwrap();
+    assert_eq!(value(store, "/t/a/b/").as_deref(), Some(""));
+}
+
+fn limit(store: &dyn Store) {
+    let max = store.value_bytes_max();
+    let batch = Batch::new()
+        .put("/t/a/", "")
+        .put("/t/b/", vec![b'x'; max + 1]);
+    match store.apply(&batch) {
+        Err(Error::TooLarge {
+            key,
+            bytes,
+            max: limit,
+        }) => {
+            assert_eq!((key.as_str(), bytes, limit), ("/t/b/", max + 1, max));
+        }
+        other => panic!("expected a refusal, got {other:?}"),
+    }
+    assert_eq!(store.keys("/t/").unwrap(), [""; 0]);
+    store
+        .apply(&Batch::new().put("/t/b/", vec![b'x'; 1024 * 1024]))
+        .unwrap();
+}
+
+fn races(store: &dyn Store) {
+    const WRITERS: usize = 4;
+    const STEPS: usize = 10;
+    store.apply(&Batch::new().put("/t/n/", "0")).unwrap();
+    let step = || loop {
+        let seen = value(store, "/t/n/").unwrap();
+        let next = (seen.parse::<usize>().unwrap() + 1).to_string();
+        match store.apply(&Batch::new().equals("/t/n/", seen).put("/t/n/", next)) {
+            Err(Error::Conflict { .. }) => {}
+            done => return done.unwrap(),
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..WRITERS {
+            scope.spawn(|| (0..STEPS).for_each(|_| step()));
+        }
+    });
+    assert_eq!(value(store, "/t/n/"), Some((WRITERS * STEPS).to_string()));
+}
