@@ -1,0 +1,304 @@
+use expect_test::expect_file;
+use kindsight_model::{DigName, Object, Phase, RsyncStatus};
+
+use super::*;
+use crate::samples::{
+    FIRST, NOW_MS, SECOND, app, ask, board, context, expected, input, object, observed, query,
+    record, report, shown, verdict, vfw, vfw_apps, vfw_board, vfw_record,
+};
+use crate::{Board, Expected, Problem};
+
+/// Two clusters of the sink: one where all is well but one thing, one that cannot be reached.
+fn sink() -> Board {
+    let sent = || {
+        vec![
+            expected("apps/v1", "Deployment", "fw0-sink"),
+            expected("v1", "ConfigMap", "sink-configmap"),
+            expected("v1", "Service", "sink-service"),
+        ]
+    };
+    let pending = verdict(Phase::Pending, "Progressing", "1 of 2 replicas are ready");
+    let mut edge01 = input("edge01", sent());
+    report(
+        &mut edge01,
+        vec![
+            observed(
+                object("v1", "Pod", "default", "fw0-sink-5d5c"),
+                verdict(Phase::Failed, "Evicted", ""),
+            ),
+            observed(
+                object("apps/v1", "Deployment", "default", "fw0-sink"),
+                pending,
+            ),
+            observed(
+                object("v1", "Service", "default", "sink-service"),
+                verdict(Phase::Ready, "", ""),
+            ),
+        ],
+    );
+    edge01.faults = vec!["/status/podStatuses/3: it has no `kind`".into()];
+    let mut edge02 = input("edge02", sent());
+    report(&mut edge02, vec![]);
+    edge02.reported.as_mut().unwrap().stale_since_ms = Some(NOW_MS);
+    let edge03 = input("edge03", sent());
+    let clusters = [edge01, edge02, edge03].map(shown).into();
+    vfw_board(vec![app("sink", clusters)])
+}
+
+fn not_found(board: &Board, pairs: &[(&str, &str)]) -> Vec<Problem> {
+    let query = query(pairs);
+    let subject = board.dig(&vfw(), &query);
+    match subject.and_then(|subject| subject.answer(&query).map(drop)) {
+        Err(QueryError::NotFound(problems)) => problems,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn pointer<'a>(answer: &'a serde_json::Value, pointer: &str) -> &'a serde_json::Value {
+    answer.pointer(pointer).unwrap_or(&serde_json::Value::Null)
+}
+
+#[test]
+fn the_clusters_word_in_full() {
+    let board = sink();
+    let query = query(&[("type", "cluster"), ("explain", "true")]);
+    let subject = board.dig(&vfw(), &query).unwrap();
+    let text = serde_json::to_string_pretty(&subject.answer(&query).unwrap()).unwrap();
+    expect_file!["explained.json"].assert_eq(&(text + "\n"));
+}
+
+#[test]
+fn the_word_of_rsync_names_only_what_was_sent() {
+    let answer = ask(&sink(), &vfw(), &[("resource", "fw0-sink-5d5c")]);
+    assert_eq!(answer.get("apps"), None);
+    assert_eq!(answer.get("rsync-status"), None);
+    let all = ask(&sink(), &vfw(), &[]);
+    assert_eq!(pointer(&all, "/rsync-status/Applied"), 9);
+    assert_eq!(all.get("ready-status"), None);
+}
+
+#[test]
+fn a_failed_pod_does_not_fail_its_app_but_speaks_for_itself() {
+    let on_edge01 = ("cluster", "vfw-cluster-provider+edge01");
+    let answer = ask(
+        &sink(),
+        &vfw(),
+        &[
+            ("type", "cluster"),
+            on_edge01,
+            ("resource", "sink-service"),
+            ("resource", "fw0-sink-5d5c"),
+        ],
+    );
+    assert_eq!(pointer(&answer, "/ready-status"), "Ready");
+    assert_eq!(pointer(&answer, "/cluster-status/Failed"), 1);
+    let answer = ask(
+        &sink(),
+        &vfw(),
+        &[
+            ("type", "cluster"),
+            on_edge01,
+            ("resource", "fw0-sink-5d5c"),
+        ],
+    );
+    assert_eq!(pointer(&answer, "/ready-status"), "Failed");
+    assert_eq!(
+        pointer(&answer, "/ready-reason"),
+        "Pod fw0-sink-5d5c of sink in vfw-cluster-provider+edge01 is Failed (Evicted)"
+    );
+}
+
+#[test]
+fn a_summary_says_the_same_as_the_whole() {
+    for pairs in [
+        vec![],
+        vec![("type", "cluster")],
+        vec![("type", "cluster"), ("resource", "sink-service")],
+        vec![
+            ("resource", "sink-service"),
+            ("cluster", "vfw-cluster-provider+edge02"),
+        ],
+    ] {
+        let mut whole = ask(&sink(), &vfw(), &pairs);
+        whole.as_object_mut().unwrap().remove("apps").unwrap();
+        let summary = [&pairs[..], &[("output", "summary")]].concat();
+        assert_eq!(ask(&sink(), &vfw(), &summary), whole);
+    }
+}
+
+#[test]
+fn names_that_nobody_knows_are_named_with_those_that_are() {
+    let problems = not_found(
+        &sink(),
+        &[
+            ("app", "sinc"),
+            ("cluster", "p+edge09"),
+            ("resource", "sink"),
+            ("resource", "sink-service"),
+        ],
+    );
+    let lines: Vec<_> = problems
+        .iter()
+        .map(|one| format!("{}: {}: {}", one.parameter, one.detail, one.expected))
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "app: there is no `sinc`: one of `sink`",
+            "cluster: there is no `p+edge09`: one of `vfw-cluster-provider+edge01`, `vfw-cluster-provider+edge02`, `vfw-cluster-provider+edge03`",
+            "resource: there is no `sink`: one of `fw0-sink`, `fw0-sink-5d5c`, `sink-configmap`, `sink-service`",
+        ]
+    );
+}
+
+#[test]
+fn names_that_together_select_nothing_are_no_error() {
+    let mut apps = vfw_apps(&["edge01"], RsyncStatus::Applied);
+    apps.push(app(
+        "probe",
+        vec![shown(input(
+            "edge02",
+            vec![expected("v1", "Service", "probe")],
+        ))],
+    ));
+    let board = vfw_board(apps);
+    let pairs = [("app", "sink"), ("cluster", "vfw-cluster-provider+edge02")];
+    let answer = ask(&board, &vfw(), &pairs);
+    assert_eq!(answer.get("apps"), None);
+    assert_eq!(pointer(&answer, "/status"), "Instantiated");
+    let answer = ask(
+        &board,
+        &vfw(),
+        &[&pairs[..], &[("type", "cluster")]].concat(),
+    );
+    assert_eq!(pointer(&answer, "/ready-status"), "Unknown");
+    assert_eq!(
+        pointer(&answer, "/ready-reason"),
+        "there is no resource to judge by"
+    );
+}
+
+#[test]
+fn only_so_many_known_names_are_listed() {
+    let many = (0..30).map(|n| expected("v1", "Service", &format!("service-{n:02}")));
+    let board = vfw_board(vec![app(
+        "many",
+        vec![shown(input("edge01", many.collect()))],
+    )]);
+    let problems = not_found(&board, &[("resource", "x")]);
+    assert!(
+        problems[0].expected.ends_with("`service-19` and 10 more"),
+        "{}",
+        problems[0].expected
+    );
+}
+
+#[test]
+fn an_instance_of_somebody_else_is_not_found() {
+    let problems = not_found(&sink(), &[("instance", "9116473999070524329")]);
+    assert_eq!(
+        problems[0].expected,
+        format!("one of `{FIRST}`, `{SECOND}`")
+    );
+}
+
+#[test]
+fn an_instance_that_is_not_kept_is_said_to_be_so() {
+    let problems = not_found(&sink(), &[("instance", FIRST)]);
+    assert_eq!(
+        problems[0].expected,
+        format!("the AppContext {FIRST} is not kept any more")
+    );
+    let board = board(vfw(), vfw_record(), vec![]);
+    let answer = ask(&board, &vfw(), &[]);
+    assert_eq!(
+        pointer(&answer, "/message"),
+        &*format!("the AppContext {SECOND} is not kept any more")
+    );
+}
+
+#[test]
+fn a_group_that_nobody_knows_is_not_found() {
+    let other = DigName::new("testvfw", "compositevfw", "v1", "other").unwrap();
+    let Err(QueryError::NotFound(problems)) = sink().dig(&other, &query(&[])) else {
+        panic!("it was found");
+    };
+    assert_eq!(problems[0].parameter, "deployment-intent-group");
+    assert_eq!(problems[0].expected, format!("one of `{}`", vfw()));
+    assert!(
+        sink()
+            .cluster(&crate::samples::cluster("edge01"), &query(&[]))
+            .is_err()
+    );
+}
+
+#[test]
+fn what_was_never_instantiated_has_a_state_and_no_more() {
+    let created = record(None, &[("Created", "", "2020-08-21T05:36:54.186Z")]);
+    let board = board(vfw(), created, vec![]);
+    let answer = ask(&board, &vfw(), &[("type", "cluster"), ("app", "sink")]);
+    assert_eq!(pointer(&answer, "/state/Actions/0/State"), "Created");
+    assert_eq!(pointer(&answer, "/message"), "it was never instantiated");
+    assert_eq!(answer.get("status"), None);
+    assert_eq!(
+        ask(&board, &vfw(), &[("instance", "")])["instances"],
+        serde_json::json!([])
+    );
+}
+
+#[test]
+fn what_was_terminated_and_is_gone_is_terminated() {
+    let apps = vfw_apps(&["edge01", "edge02"], RsyncStatus::Deleted);
+    let board = board(
+        vfw(),
+        vfw_record(),
+        vec![context(SECOND, "Terminated", apps)],
+    );
+    let answer = ask(&board, &vfw(), &[("type", "cluster")]);
+    assert_eq!(pointer(&answer, "/ready-status"), "Terminated");
+    assert_eq!(pointer(&answer, "/ready-phase"), "not-present");
+    assert_eq!(
+        pointer(&answer, "/apps/0/clusters/1/ready-status"),
+        "Terminated"
+    );
+    assert_eq!(
+        pointer(&answer, "/ready-reason"),
+        "all resources are gone, as asked"
+    );
+}
+
+#[test]
+fn what_a_secret_holds_is_not_shown() {
+    let json = r#"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"key","namespace":"default"},"data":{"k":"c2VjcmV0"},"stringData":{"k":"secret"}}"#;
+    let secret = || Object::from_json(json).unwrap();
+    let mut edge01 = input("edge01", vec![Expected::new(secret(), None)]);
+    report(
+        &mut edge01,
+        vec![observed(secret(), verdict(Phase::Present, "", ""))],
+    );
+    let board = vfw_board(vec![app("sink", vec![shown(edge01)])]);
+    for kind in ["rsync", "cluster"] {
+        let answer = ask(&board, &vfw(), &[("type", kind), ("output", "detail")]);
+        let detail = pointer(&answer, "/apps/0/clusters/0/resources/0/detail");
+        assert_eq!(pointer(detail, "/metadata/name"), "key");
+        assert!(!answer.to_string().contains("ecret\":"), "{answer}");
+        assert!(!answer.to_string().contains("c2VjcmV0"), "{answer}");
+    }
+}
+
+#[test]
+fn what_is_published_while_an_answer_is_written_does_not_mix_in() {
+    let board = sink();
+    let query = query(&[]);
+    let subject = board.dig(&vfw(), &query).unwrap();
+    let before = serde_json::to_string(&subject.answer(&query).unwrap()).unwrap();
+    board.publish(|shown| {
+        shown.digs.clear();
+        shown.contexts.clear();
+    });
+    assert_eq!(
+        serde_json::to_string(&subject.answer(&query).unwrap()).unwrap(),
+        before
+    );
+    assert!(board.dig(&vfw(), &query).is_err());
+}

@@ -1,0 +1,277 @@
+use kindsight_model::Phase;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+use crate::samples::{NOW_MS, core, expected, input, object, observed, report, verdict};
+
+fn ready(object: Object) -> Observed {
+    observed(object, verdict(Phase::Ready, "", ""))
+}
+
+fn view(expected: Vec<Expected>, observed: Vec<Object>) -> ClusterView {
+    let mut input = input("edge01", expected);
+    report(&mut input, observed.into_iter().map(ready).collect());
+    project(input, None, NOW_MS)
+}
+
+/// What is shown, one line per resource.
+fn lines(view: &ClusterView) -> Vec<String> {
+    let line = |resource: &ResourceView| {
+        let sent = if resource.expected { "sent" } else { "extra" };
+        let ResourceView {
+            gvk,
+            namespace,
+            name,
+            verdict,
+            ..
+        } = resource;
+        format!("{sent} {gvk} {namespace}/{name} {}", verdict.state)
+    };
+    view.resources().iter().map(line).collect()
+}
+
+#[test]
+fn what_was_sent_comes_first_and_what_only_the_cluster_has_follows() {
+    let sent = vec![
+        expected("apps/v1", "Deployment", "sink"),
+        expected("v1", "Service", "sink"),
+        expected("v1", "ConfigMap", "sink"),
+    ];
+    let there = vec![
+        object("v1", "Pod", "default", "sink-1"),
+        object("v1", "Service", "default", "sink"),
+        object("apps/v1", "Deployment", "default", "sink"),
+        object("apps/v1", "ReplicaSet", "default", "sink-5d5c"),
+    ];
+    let expected = [
+        "sent apps/v1 Deployment default/sink Ready",
+        "sent v1 Service default/sink Ready",
+        "sent v1 ConfigMap /sink NotPresent",
+        "extra v1 Pod default/sink-1 Ready",
+        "extra apps/v1 ReplicaSet default/sink-5d5c Ready",
+    ];
+    assert_eq!(lines(&view(sent, there)), expected);
+}
+
+#[test]
+fn without_a_report_nobody_can_say() {
+    let sent = vec![expected("v1", "Service", "sink")];
+    let view = project(input("edge01", sent), None, NOW_MS);
+    assert_eq!(lines(&view), ["sent v1 Service /sink Unknown"]);
+    assert_eq!(view.report(), Report::NotYet);
+    assert_eq!(&*view.resources()[0].verdict.reason, "NoReportYet");
+}
+
+#[test]
+fn an_empty_report_says_that_nothing_is_there() {
+    let view = view(vec![expected("v1", "Service", "sink")], vec![]);
+    assert_eq!(lines(&view), ["sent v1 Service /sink NotPresent"]);
+}
+
+#[test]
+fn what_was_deleted_is_not_present_although_its_bundle_went_with_it() {
+    let mut gone = expected("v1", "Service", "sink");
+    gone.rsync = Some(RsyncStatus::Deleted);
+    let view = project(input("edge01", vec![gone]), None, NOW_MS);
+    assert_eq!(lines(&view), ["sent v1 Service /sink NotPresent"]);
+    assert_eq!(&*view.resources()[0].verdict.reason, "Deleted");
+}
+
+#[test]
+fn what_was_not_sent_yet_is_pending_to_be_sent() {
+    let mut unsent = expected("v1", "Service", "sink");
+    unsent.rsync = None;
+    let view = view(vec![unsent], vec![]);
+    assert_eq!(view.resources()[0].rsync, Some(RsyncStatus::Pending));
+}
+
+#[test]
+fn the_version_may_differ_and_the_manifests_is_shown() {
+    let sent = vec![expected(
+        "autoscaling/v1",
+        "HorizontalPodAutoscaler",
+        "sink",
+    )];
+    let there = vec![object(
+        "autoscaling/v2",
+        "HorizontalPodAutoscaler",
+        "default",
+        "sink",
+    )];
+    let expected = ["sent autoscaling/v1 HorizontalPodAutoscaler default/sink Ready"];
+    assert_eq!(lines(&view(sent, there)), expected);
+}
+
+#[test]
+fn another_group_is_another_thing() {
+    let sent = vec![expected("serving.knative.dev/v1", "Service", "sink")];
+    let there = vec![object("v1", "Service", "default", "sink")];
+    let expected = [
+        "sent serving.knative.dev/v1 Service /sink NotPresent",
+        "extra v1 Service default/sink Ready",
+    ];
+    assert_eq!(lines(&view(sent, there)), expected);
+}
+
+#[test]
+fn what_kubernetes_moved_between_groups_is_still_the_same() {
+    let sent = vec![expected("networking.k8s.io/v1", "Ingress", "sink")];
+    let there = vec![object("extensions/v1beta1", "Ingress", "default", "sink")];
+    let expected = ["sent networking.k8s.io/v1 Ingress default/sink Ready"];
+    assert_eq!(lines(&view(sent, there)), expected);
+}
+
+#[test]
+fn a_manifests_own_namespace_decides() {
+    let mut elsewhere = expected("v1", "Service", "sink");
+    elsewhere.namespace = "b".into();
+    let there = || {
+        vec![
+            object("v1", "Service", "default", "sink"),
+            object("v1", "Service", "b", "sink"),
+        ]
+    };
+    let both = vec![expected("v1", "Service", "sink"), elsewhere.clone()];
+    let expected = [
+        "sent v1 Service default/sink Ready",
+        "sent v1 Service b/sink Ready",
+    ];
+    assert_eq!(lines(&view(both, there())), expected);
+
+    let expected = [
+        "sent v1 Service b/sink NotPresent",
+        "extra v1 Service default/sink Ready",
+    ];
+    assert_eq!(
+        lines(&view(vec![elsewhere], there()[..1].to_vec())),
+        expected
+    );
+}
+
+#[test]
+fn a_guess_never_takes_what_another_names_in_full() {
+    let mut named = expected("v1", "Service", "sink");
+    named.namespace = "b".into();
+    let sent = vec![expected("v1", "Service", "sink"), named];
+    let there = vec![object("v1", "Service", "b", "sink")];
+    let expected = [
+        "sent v1 Service /sink NotPresent",
+        "sent v1 Service b/sink Ready",
+    ];
+    assert_eq!(lines(&view(sent, there)), expected);
+}
+
+#[test]
+fn without_a_namespace_the_only_one_is_meant_and_of_several_none() {
+    let sent = || vec![expected("v1", "Service", "sink")];
+    let one = vec![object("v1", "Service", "b", "sink")];
+    assert_eq!(lines(&view(sent(), one)), ["sent v1 Service b/sink Ready"]);
+    let two = vec![
+        object("v1", "Service", "b", "sink"),
+        object("v1", "Service", "c", "sink"),
+    ];
+    assert_eq!(
+        lines(&view(sent(), two))[0],
+        "sent v1 Service /sink NotPresent"
+    );
+}
+
+#[test]
+fn what_has_no_namespace_is_found_whatever_the_manifest_says() {
+    let mut role = expected("rbac.authorization.k8s.io/v1", "ClusterRole", "system:sink");
+    let there = || {
+        vec![object(
+            "rbac.authorization.k8s.io/v1",
+            "ClusterRole",
+            "",
+            "system:sink",
+        )]
+    };
+    assert!(
+        view(vec![role.clone()], there()).resources()[0]
+            .object
+            .is_some()
+    );
+    role.namespace = "default".into();
+    assert!(view(vec![role], there()).resources()[0].object.is_some());
+}
+
+#[test]
+fn without_a_manifest_kind_and_name_are_enough() {
+    let sent = vec![Expected::without_manifest("sink", "Deployment", None)];
+    let there = vec![object("apps/v1", "Deployment", "default", "sink")];
+    assert_eq!(
+        lines(&view(sent, there)),
+        ["sent apps/v1 Deployment default/sink Ready"]
+    );
+}
+
+#[test]
+fn what_stays_in_its_state_keeps_its_time() {
+    let sent = || {
+        vec![
+            expected("v1", "Service", "a"),
+            expected("v1", "Service", "b"),
+        ]
+    };
+    let there = |names: &[&str]| {
+        let mut input = input("edge01", sent());
+        let objects = names
+            .iter()
+            .map(|name| object("v1", "Service", "default", name));
+        report(&mut input, objects.map(ready).collect());
+        input
+    };
+    let times = |view: &ClusterView| -> Vec<_> {
+        view.resources()
+            .iter()
+            .filter_map(|one| one.since_ms)
+            .collect()
+    };
+    let first = project(there(&["a"]), None, 1);
+    let second = project(there(&["a"]), Some(&first), 2);
+    let third = project(there(&["a", "b"]), Some(&second), 3);
+    assert_eq!(times(&first), [1, 1]);
+    assert_eq!(times(&second), [1, 1]);
+    assert_eq!(times(&third), [1, 3]);
+}
+
+#[test]
+fn a_time_that_is_known_is_kept() {
+    let mut input = input("edge01", vec![]);
+    let mut service = ready(object("v1", "Service", "default", "a"));
+    service.since_ms = Some(-5);
+    report(&mut input, vec![service]);
+    assert_eq!(
+        project(input, None, NOW_MS).resources()[0].since_ms,
+        Some(-5)
+    );
+}
+
+proptest! {
+    /// Names and namespaces from few, so that they meet often.
+    #[test]
+    fn every_resource_and_every_object_is_shown_once(
+        sent in vec((0..3_u8, 0..3_u8), 0..12),
+        there in vec((0..3_u8, 0..3_u8), 0..12),
+    ) {
+        let namespaces = ["", "a", "default"];
+        let make = |(name, namespace): (u8, u8)| {
+            object("v1", "Service", namespaces[usize::from(namespace)], &format!("s{name}"))
+        };
+        let sent: Vec<_> = sent.into_iter().map(|one| Expected::new(make(one), None)).collect();
+        let there: Vec<_> = there.into_iter().map(make).collect();
+        let (sent_count, there_count) = (sent.len(), there.len());
+        let view = view(sent, there);
+
+        let (of_sent, extra) = view.resources().split_at(sent_count);
+        prop_assert!(of_sent.iter().all(|one| one.expected));
+        prop_assert!(extra.iter().all(|one| !one.expected && one.gvk == core("Service")));
+        let found = of_sent.iter().filter_map(|one| one.object.as_ref());
+        let mut places: Vec<_> = found.map(|one| one.json.as_ptr()).collect();
+        places.sort_unstable();
+        places.dedup();
+        prop_assert_eq!(places.len() + extra.len(), there_count);
+    }
+}

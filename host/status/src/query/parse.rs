@@ -1,0 +1,182 @@
+//! Reads a query, and goes on after a problem so that all of them are named at once.
+
+use std::collections::BTreeSet;
+use std::str::FromStr;
+
+use kindsight_model::is_label_value;
+
+use super::{Instance, Output, Problem, QueryType, RESOURCE_NAME_BYTES_MAX, StatusQuery, shown};
+
+const PARAMETERS: [&str; 7] = [
+    "instance", "type", "output", "app", "cluster", "resource", "explain",
+];
+
+pub(super) fn parse<K, V>(
+    pairs: impl IntoIterator<Item = (K, V)>,
+) -> Result<StatusQuery, Vec<Problem>>
+where
+    K: AsRef<str>,
+    V: AsRef<str>,
+{
+    let mut parser = Parser::default();
+    for (key, value) in pairs {
+        parser.read(key.as_ref(), value.as_ref());
+    }
+    parser.finish()
+}
+
+#[derive(Default)]
+struct Parser {
+    query: StatusQuery,
+    kind: Option<QueryType>,
+    /// The older `output=rsync`, which says two things at once.
+    all_of_rsync: bool,
+    /// Parameters that came and may come only once.
+    seen: BTreeSet<&'static str>,
+    /// Parameters that were already said to be repeated.
+    repeated: BTreeSet<&'static str>,
+    problems: Vec<Problem>,
+}
+
+impl Parser {
+    fn read(&mut self, key: &str, value: &str) {
+        match key {
+            "app" => self.app(value),
+            "cluster" => self.cluster(value),
+            "resource" => self.resource(value),
+            "instance" if self.is_first("instance") => self.instance(value),
+            "type" if self.is_first("type") => self.kind(value),
+            "output" if self.is_first("output") => self.output(value),
+            "explain" if self.is_first("explain") => self.explain(value),
+            // It came before, which has been noted.
+            "instance" | "type" | "output" | "explain" => {}
+            unknown => self.problem(unknown, "unknown parameter", one_of(&PARAMETERS)),
+        }
+    }
+
+    fn finish(mut self) -> Result<StatusQuery, Vec<Problem>> {
+        if self.all_of_rsync && self.kind == Some(QueryType::Cluster) {
+            let detail = "`rsync` is the older way to say `type=rsync`, but `type` is `cluster`";
+            self.problem(
+                "output",
+                detail,
+                "`summary`, `all` or `detail` with `type=cluster`",
+            );
+        }
+        self.query.kind = self.kind.unwrap_or_default();
+        if self.problems.is_empty() {
+            Ok(self.query)
+        } else {
+            Err(self.problems)
+        }
+    }
+
+    fn is_first(&mut self, key: &'static str) -> bool {
+        let first = self.seen.insert(key);
+        if !first && self.repeated.insert(key) {
+            self.problem(key, "it is there more than once", "one value");
+        }
+        first
+    }
+
+    /// A parameter without a value asks which instances there are.
+    fn instance(&mut self, value: &str) {
+        self.query.instance = match value.parse() {
+            Ok(id) => Instance::Of(id),
+            Err(_) if value.is_empty() => Instance::List,
+            Err(_) => {
+                let detail = format!("`{}` is not an AppContext id", shown(value));
+                let expected = "a decimal number below 2^63, or no value to list the instances";
+                return self.problem("instance", detail, expected);
+            }
+        };
+    }
+
+    fn kind(&mut self, value: &str) {
+        match value {
+            "rsync" => self.kind = Some(QueryType::Rsync),
+            "cluster" => self.kind = Some(QueryType::Cluster),
+            _ => self.unknown_value("type", value, &["rsync", "cluster"]),
+        }
+    }
+
+    fn output(&mut self, value: &str) {
+        self.query.output = match value {
+            "summary" | "small" => Output::Summary,
+            "all" => Output::All,
+            "detail" | "full" => Output::Detail,
+            "rsync" => {
+                self.all_of_rsync = true;
+                Output::All
+            }
+            _ => return self.unknown_value("output", value, &["summary", "all", "detail"]),
+        };
+    }
+
+    fn explain(&mut self, value: &str) {
+        match bool::from_str(value) {
+            Ok(explain) => self.query.explain = explain,
+            Err(_) => self.unknown_value("explain", value, &["true", "false"]),
+        }
+    }
+
+    fn app(&mut self, value: &str) {
+        if is_label_value(value) {
+            self.query.apps.insert(value.to_owned());
+        } else {
+            self.problems.push(Problem::name("app", value));
+        }
+    }
+
+    fn cluster(&mut self, value: &str) {
+        if let Ok(cluster) = value.parse() {
+            self.query.clusters.insert(cluster);
+        } else {
+            let detail = format!("`{}` is not a cluster", shown(value));
+            self.problem("cluster", detail, cluster_expected(value));
+        }
+    }
+
+    fn resource(&mut self, value: &str) {
+        if is_resource_name(value) {
+            self.query.resources.insert(value.to_owned());
+        } else {
+            let detail = format!("`{}` is not the name of a resource", shown(value));
+            let expected = format!(
+                "1 to {RESOURCE_NAME_BYTES_MAX} characters without spaces, `/` or `%`; the name only, not its Kind"
+            );
+            self.problem("resource", detail, expected);
+        }
+    }
+
+    fn unknown_value(&mut self, key: &str, value: &str, known: &[&str]) {
+        let detail = format!("`{}` is not known", shown(value));
+        self.problem(key, detail, one_of(known));
+    }
+
+    fn problem(&mut self, key: &str, detail: impl Into<String>, expected: impl Into<String>) {
+        self.problems.push(Problem::new(key, detail, expected));
+    }
+}
+
+/// A `+` that was not encoded in a URL arrives as a space, which is the usual mistake.
+fn cluster_expected(value: &str) -> &'static str {
+    if value.contains(' ') {
+        "`provider+name`; in a URL a `+` means a space, write `provider%2Bname`"
+    } else {
+        "`provider+name`, which in a URL is written `provider%2Bname`"
+    }
+}
+
+/// The rule of the names of RBAC objects, the widest that Kubernetes has: they may hold a `:`.
+fn is_resource_name(value: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'/' | b'%');
+    (1..=RESOURCE_NAME_BYTES_MAX).contains(&value.len())
+        && value.bytes().all(allowed)
+        && !matches!(value, "." | "..")
+}
+
+fn one_of(words: &[&str]) -> String {
+    let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
+    format!("one of {}", words.join(", "))
+}

@@ -1,0 +1,105 @@
+//! What was done to a deployment intent group or a cluster, and which contexts that made.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use kindsight_model::ContextId;
+
+/// What was done to a deployment intent group or a cluster.
+#[derive(Debug, Clone, Default)]
+pub struct RecordView {
+    /// The composite profile it is deployed with; clusters have none.
+    pub profile: Option<Arc<str>>,
+    /// What was done, oldest first.
+    pub actions: Vec<ActionView>,
+}
+
+impl RecordView {
+    /// The context that a query is about which names none: that of the latest action that has one.
+    ///
+    /// Approving again has none, and must not hide a context that is still there.
+    pub fn latest_instance(&self) -> Option<&ContextId> {
+        self.actions
+            .iter()
+            .rev()
+            .find_map(|action| action.instance.as_ref())
+    }
+
+    /// Every context it was ever instantiated as, each once, oldest first.
+    pub fn instances(&self) -> Vec<&ContextId> {
+        let mut seen = HashSet::new();
+        self.actions
+            .iter()
+            .filter(|action| matches!(&*action.state, "Instantiated" | "Applied"))
+            .filter_map(|action| action.instance.as_ref())
+            .filter(|id| seen.insert(*id))
+            .collect()
+    }
+
+    /// Whether any action names this context.
+    pub(crate) fn names(&self, id: &ContextId) -> bool {
+        self.actions
+            .iter()
+            .any(|action| action.instance.as_ref() == Some(id))
+    }
+}
+
+/// One thing that was done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActionView {
+    /// What it led to, for example `Approved`.
+    pub state: Arc<str>,
+    /// The context it concerned, if any.
+    pub instance: Option<ContextId>,
+    /// When, in RFC 3339; shown as it was written.
+    pub time: Arc<str>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(actions: &[(&str, &str)]) -> RecordView {
+        let actions = actions.iter().map(|&(state, instance)| ActionView {
+            state: state.into(),
+            instance: instance.parse().ok(),
+            time: "2020-08-21T05:36:54.186Z".into(),
+        });
+        RecordView {
+            profile: None,
+            actions: actions.collect(),
+        }
+    }
+
+    #[test]
+    fn approving_again_does_not_hide_the_context() {
+        let record = record(&[
+            ("Created", ""),
+            ("Approved", ""),
+            ("Instantiated", "7"),
+            ("Terminated", "7"),
+            ("Approved", ""),
+        ]);
+        assert_eq!(record.latest_instance(), "7".parse().ok().as_ref());
+    }
+
+    #[test]
+    fn what_was_never_instantiated_has_no_context() {
+        let record = record(&[("Created", ""), ("Approved", "")]);
+        assert_eq!(record.latest_instance(), None);
+        assert!(record.instances().is_empty());
+    }
+
+    #[test]
+    fn instances_are_listed_once_and_oldest_first() {
+        let record = record(&[
+            ("Instantiated", "9"),
+            ("Terminated", "9"),
+            ("Instantiated", "4"),
+            ("Updated", "4"),
+            ("Instantiated", "9"),
+        ]);
+        let ids: Vec<_> = record.instances().iter().map(|id| id.as_str()).collect();
+        assert_eq!(ids, ["9", "4"]);
+    }
+}

@@ -1,0 +1,150 @@
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::*;
+
+fn fold(phases: &[Phase]) -> Rollup<usize> {
+    let mut rollup = Rollup::default();
+    for (place, &phase) in phases.iter().enumerate() {
+        rollup.add(phase, place);
+    }
+    rollup
+}
+
+fn check(phases: &[Phase], wanted: Wanted, state: &str, phase: Phase, worst: Option<usize>) {
+    let fare = fold(phases).fare(wanted);
+    assert_eq!(
+        (fare.state, fare.phase, fare.worst),
+        (state, phase, worst),
+        "{phases:?} {wanted:?}"
+    );
+}
+
+#[test]
+fn the_worst_wins_and_is_named() {
+    use Phase::{Failed, NotPresent, Pending, Present, Ready, Suspended, Terminating, Unknown};
+    let there = Wanted::There;
+    check(&[Ready, Present], there, "Ready", Ready, None);
+    check(&[Present, Present], there, "Present", Present, None);
+    check(&[Ready, Suspended], there, "Suspended", Suspended, Some(1));
+    check(&[Pending, Suspended], there, "Pending", Pending, Some(0));
+    check(
+        &[Terminating, Pending],
+        there,
+        "Terminating",
+        Terminating,
+        Some(0),
+    );
+    check(
+        &[Terminating, NotPresent],
+        there,
+        "NotPresent",
+        NotPresent,
+        Some(1),
+    );
+    check(
+        &[NotPresent, Failed, Failed],
+        there,
+        "Failed",
+        Failed,
+        Some(1),
+    );
+    check(&[Failed, Unknown], there, "Unknown", Unknown, Some(1));
+}
+
+#[test]
+fn nothing_is_not_ready() {
+    for wanted in [Wanted::There, Wanted::Leaving, Wanted::Gone] {
+        check(&[], wanted, "Unknown", Phase::Unknown, None);
+    }
+}
+
+#[test]
+fn what_is_to_go_and_is_gone_is_terminated() {
+    let gone = [Phase::NotPresent, Phase::NotPresent];
+    check(&gone, Wanted::Gone, "Terminated", Phase::NotPresent, None);
+    check(
+        &gone,
+        Wanted::Leaving,
+        "Terminating",
+        Phase::Terminating,
+        None,
+    );
+    check(
+        &gone,
+        Wanted::There,
+        "NotPresent",
+        Phase::NotPresent,
+        Some(0),
+    );
+}
+
+#[test]
+fn what_is_to_go_and_is_still_there_is_never_ready() {
+    let left = [Phase::NotPresent, Phase::Ready];
+    check(
+        &left,
+        Wanted::Gone,
+        "Terminating",
+        Phase::Terminating,
+        Some(1),
+    );
+    let stuck = [Phase::NotPresent, Phase::Failed, Phase::Pending];
+    check(&stuck, Wanted::Leaving, "Failed", Phase::Failed, Some(1));
+    check(
+        &[Phase::Unknown],
+        Wanted::Gone,
+        "Unknown",
+        Phase::Unknown,
+        Some(0),
+    );
+}
+
+#[test]
+fn a_context_is_to_go_once_termination_began() {
+    assert_eq!(Wanted::from_status("Instantiated"), Wanted::There);
+    assert_eq!(Wanted::from_status("InstantiateFailed"), Wanted::There);
+    assert_eq!(Wanted::from_status("Terminating"), Wanted::Leaving);
+    assert_eq!(Wanted::from_status("TerminateFailed"), Wanted::Leaving);
+    assert_eq!(Wanted::from_status("Terminated"), Wanted::Gone);
+}
+
+/// Resources, each with the group it is folded in, in one order and in another.
+fn shuffled() -> impl Strategy<Value = (Vec<Item>, Vec<Item>)> {
+    let item = (select(Phase::ALL.as_slice()), 0..4_u8, 0..5_usize);
+    vec(item, 0..40).prop_flat_map(|items| (Just(items.clone()), Just(items).prop_shuffle()))
+}
+
+type Item = (Phase, u8, usize);
+
+fn fold_grouped(items: &[Item]) -> Rollup<u8> {
+    let mut groups: Vec<Rollup<u8>> = vec![Rollup::default(); 5];
+    for &(phase, place, group) in items {
+        groups[group].add(phase, place);
+    }
+    let mut whole = Rollup::default();
+    for group in groups.into_iter().rev() {
+        whole.merge(group);
+    }
+    whole
+}
+
+proptest! {
+    #[test]
+    fn neither_order_nor_grouping_matters((items, other_order) in shuffled()) {
+        let mut flat = Rollup::default();
+        for &(phase, place, _) in &items {
+            flat.add(phase, place);
+        }
+        prop_assert_eq!(&fold_grouped(&items), &flat);
+        prop_assert_eq!(&fold_grouped(&other_order), &flat);
+    }
+
+    #[test]
+    fn a_whole_is_exactly_as_bad_as_its_worst_part((items, _) in shuffled()) {
+        let worst = items.iter().map(|item| item.0.severity()).max();
+        let fare = fold_grouped(&items).fare(Wanted::There);
+        prop_assert_eq!(fare.phase.severity(), worst.unwrap_or(Phase::Unknown.severity()));
+    }
+}

@@ -1,0 +1,212 @@
+//! The virtual firewall of the goldens, for tests.
+
+use std::sync::Arc;
+
+use kindsight_model::{
+    ClusterName, ContextId, DigName, Gvk, InterpretedBy, Object, Phase, RsyncStatus, Verdict,
+};
+
+use crate::{
+    ActionView, AppView, Board, ClusterInput, ClusterView, ContextView, Expected, Observed,
+    RecordView, Reported, StatusQuery, project,
+};
+
+pub(crate) const FIRST: &str = "2621114006130701074";
+pub(crate) const SECOND: &str = "2755581958183303505";
+/// 2020-08-21T05:40:00Z.
+pub(crate) const NOW_MS: i64 = 1_597_988_400_000;
+
+/// `apiVersion`, Kind and name.
+type Sent = (&'static str, &'static str, &'static str);
+
+const APPS: [(&str, &[Sent]); 3] = [
+    (
+        "packetgen",
+        &[
+            ("apps/v1", "Deployment", "fw0-packetgen"),
+            ("v1", "Service", "packetgen-service"),
+        ],
+    ),
+    ("firewall", &[("apps/v1", "Deployment", "fw0-firewall")]),
+    (
+        "sink",
+        &[
+            ("apps/v1", "Deployment", "fw0-sink"),
+            ("v1", "ConfigMap", "sink-configmap"),
+            ("v1", "Service", "sink-service"),
+        ],
+    ),
+];
+
+pub(crate) fn id(text: &str) -> ContextId {
+    text.parse().unwrap()
+}
+
+pub(crate) fn cluster(name: &str) -> ClusterName {
+    ClusterName::new("vfw-cluster-provider", name).unwrap()
+}
+
+pub(crate) fn vfw() -> DigName {
+    DigName::new(
+        "testvfw",
+        "compositevfw",
+        "v1",
+        "vfw_deployment_intent_group",
+    )
+    .unwrap()
+}
+
+pub(crate) fn object(api_version: &str, kind: &str, namespace: &str, name: &str) -> Object {
+    let namespace = match namespace {
+        "" => String::new(),
+        namespace => format!(r#""namespace":"{namespace}","#),
+    };
+    let json = format!(
+        r#"{{"apiVersion":"{api_version}","kind":"{kind}","metadata":{{{namespace}"name":"{name}"}}}}"#
+    );
+    Object::from_json(json).unwrap()
+}
+
+pub(crate) fn expected(api_version: &str, kind: &str, name: &str) -> Expected {
+    let manifest = object(api_version, kind, "", name);
+    Expected::new(manifest, Some(RsyncStatus::Applied))
+}
+
+pub(crate) fn verdict(phase: Phase, reason: &str, message: &str) -> Verdict {
+    Verdict::host(phase, reason, message)
+}
+
+pub(crate) fn observed(object: Object, verdict: Verdict) -> Observed {
+    let group = match &*object.gvk.group {
+        "" => "core",
+        group => group,
+    };
+    Observed {
+        by: Some(InterpretedBy {
+            name: group.into(),
+            version: "1.0.0".into(),
+            digest: "sha256:0f1e2d3c".into(),
+        }),
+        object,
+        verdict,
+        since_ms: None,
+    }
+}
+
+pub(crate) fn input(name: &str, expected: Vec<Expected>) -> ClusterInput {
+    ClusterInput {
+        cluster: cluster(name),
+        namespace: "default".into(),
+        expected,
+        reported: None,
+        faults: Vec::new(),
+    }
+}
+
+pub(crate) fn report(input: &mut ClusterInput, observed: Vec<Observed>) {
+    input.reported = Some(Reported {
+        observed,
+        stale_since_ms: None,
+    });
+}
+
+pub(crate) fn shown(input: ClusterInput) -> Arc<ClusterView> {
+    Arc::new(project(input, None, NOW_MS))
+}
+
+pub(crate) fn app(name: &str, clusters: Vec<Arc<ClusterView>>) -> AppView {
+    AppView {
+        name: name.into(),
+        clusters,
+    }
+}
+
+pub(crate) fn context(id_text: &str, status: &str, apps: Vec<AppView>) -> ContextView {
+    ContextView {
+        id: id(id_text),
+        meta: Some(vfw()),
+        status: status.into(),
+        apps,
+        faults: Vec::new(),
+    }
+}
+
+/// What was sent of each app of the firewall, to the clusters named.
+pub(crate) fn vfw_apps(clusters: &[&str], rsync: RsyncStatus) -> Vec<AppView> {
+    let views = APPS.iter().map(|(name, resources)| {
+        let sent = || {
+            let one = |&(api_version, kind, name): &Sent| Expected {
+                rsync: Some(rsync),
+                ..expected(api_version, kind, name)
+            };
+            resources.iter().map(one).collect()
+        };
+        let on = clusters.iter().map(|cluster| shown(input(cluster, sent())));
+        app(name, on.collect())
+    });
+    views.collect()
+}
+
+pub(crate) fn record(profile: Option<&str>, actions: &[(&str, &str, &str)]) -> Arc<RecordView> {
+    let actions = actions.iter().map(|&(state, instance, time)| ActionView {
+        state: state.into(),
+        instance: (!instance.is_empty()).then(|| id(instance)),
+        time: time.into(),
+    });
+    Arc::new(RecordView {
+        profile: profile.map(Arc::from),
+        actions: actions.collect(),
+    })
+}
+
+/// What was done to the firewall: instantiated, terminated and instantiated again.
+pub(crate) fn vfw_record() -> Arc<RecordView> {
+    record(
+        Some("vfw_composite-profile"),
+        &[
+            ("Created", "", "2020-08-21T05:36:54.186Z"),
+            ("Approved", "", "2020-08-21T05:37:28.748Z"),
+            ("Instantiated", FIRST, "2020-08-21T05:37:28.947Z"),
+            ("Terminated", FIRST, "2020-08-21T05:38:51.061Z"),
+            ("Approved", "", "2020-08-21T05:39:34.436Z"),
+            ("Instantiated", SECOND, "2020-08-21T05:39:34.64Z"),
+        ],
+    )
+}
+
+/// A board with one group on it.
+pub(crate) fn board(dig: DigName, record: Arc<RecordView>, contexts: Vec<ContextView>) -> Board {
+    let board = Board::default();
+    board.publish(|shown| {
+        shown.digs.insert(dig, record);
+        for context in contexts {
+            shown.contexts.insert(context.id.clone(), Arc::new(context));
+        }
+    });
+    board
+}
+
+/// A board with the firewall on it, of which only these apps are known.
+pub(crate) fn vfw_board(apps: Vec<AppView>) -> Board {
+    board(
+        vfw(),
+        vfw_record(),
+        vec![context(SECOND, "Instantiated", apps)],
+    )
+}
+
+pub(crate) fn query(text: &[(&str, &str)]) -> StatusQuery {
+    StatusQuery::parse(text.iter().copied()).unwrap()
+}
+
+/// The answer about a group as JSON.
+pub(crate) fn ask(board: &Board, dig: &DigName, text: &[(&str, &str)]) -> serde_json::Value {
+    let query = query(text);
+    let subject = board.dig(dig, &query).unwrap();
+    serde_json::to_value(subject.answer(&query).unwrap()).unwrap()
+}
+
+/// A Kind of the core group.
+pub(crate) fn core(kind: &str) -> Gvk {
+    Gvk::new("", "v1", kind)
+}

@@ -1,0 +1,160 @@
+//! Everything that is counted on a level, in one fold.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use crate::rollup::Rollup;
+use crate::view::{ClusterView, Report, ResourceView};
+
+/// What a level's resources come to. `S` is the text of a state, `P` the place of a resource.
+///
+/// Like the roll-up in it, a commutative monoid.
+#[derive(Debug, Clone)]
+pub(crate) struct Tally<S, P> {
+    /// Resources that were sent, by what happened to them.
+    pub(crate) rsync: BTreeMap<&'static str, u32>,
+    /// All resources, by state.
+    pub(crate) states: BTreeMap<S, u32>,
+    /// Since when the first of its clusters cannot be reached.
+    pub(crate) stale_since_ms: Option<i64>,
+    /// Resources that should be there.
+    expected: Rollup<P>,
+    /// Resources that only the cluster has.
+    extra: Rollup<P>,
+}
+
+impl<S, P> Default for Tally<S, P> {
+    fn default() -> Self {
+        Self {
+            rsync: BTreeMap::new(),
+            states: BTreeMap::new(),
+            stale_since_ms: None,
+            expected: Rollup::default(),
+            extra: Rollup::default(),
+        }
+    }
+}
+
+impl<S: Ord, P: Ord + Clone> Tally<S, P> {
+    /// Of a cluster that nothing was added of yet.
+    pub(crate) fn new(report: Report) -> Self {
+        Self {
+            stale_since_ms: report.stale_since_ms(),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn add(&mut self, resource: &ResourceView, state: S, place: P) {
+        if let Some(rsync) = resource.rsync {
+            count(&mut self.rsync, rsync.as_str(), 1);
+        }
+        count(&mut self.states, state, 1);
+        let rollup = if resource.expected {
+            &mut self.expected
+        } else {
+            &mut self.extra
+        };
+        rollup.add(resource.verdict.phase, place);
+    }
+
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (status, more) in other.rsync {
+            count(&mut self.rsync, status, more);
+        }
+        for (state, more) in other.states {
+            count(&mut self.states, state, more);
+        }
+        self.stale_since_ms = match (self.stale_since_ms, other.stale_since_ms) {
+            (Some(one), Some(another)) => Some(one.min(another)),
+            (one, another) => one.or(another),
+        };
+        self.expected.merge(other.expected);
+        self.extra.merge(other.extra);
+    }
+
+    /// The roll-up that speaks for the level.
+    ///
+    /// What only the cluster has does not count beside what should be there: a Deployment answers
+    /// for its Pods, and one old failed Pod does not fail an app. Where nothing else was selected,
+    /// it counts.
+    pub(crate) fn rollup(&self) -> &Rollup<P> {
+        if self.expected.is_empty() {
+            &self.extra
+        } else {
+            &self.expected
+        }
+    }
+
+    /// The same with texts and places of another sort. `place` has to keep their order.
+    pub(crate) fn map<'a, T: Ord, Q: Ord + Clone>(
+        &'a self,
+        state: impl Fn(&'a S) -> T,
+        place: impl Fn(&P) -> Q,
+    ) -> Tally<T, Q> {
+        Tally {
+            rsync: self.rsync.clone(),
+            states: self
+                .states
+                .iter()
+                .map(|(text, n)| (state(text), *n))
+                .collect(),
+            stale_since_ms: self.stale_since_ms,
+            expected: self.expected.map(&place),
+            extra: self.extra.map(&place),
+        }
+    }
+}
+
+fn count<K: Ord>(counts: &mut BTreeMap<K, u32>, key: K, more: u32) {
+    let count = counts.entry(key).or_default();
+    *count = count.saturating_add(more);
+}
+
+/// Where a resource stands. Ordered by app, cluster and the resource's own identity, so that which
+/// of several bad ones is named does not depend on the order of a report.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) app: &'a str,
+    pub(crate) cluster: &'a ClusterView,
+    /// Among the resources of the cluster.
+    pub(crate) position: usize,
+}
+
+impl<'a> Place<'a> {
+    pub(crate) fn new(app: &'a str, cluster: &'a ClusterView, position: usize) -> Self {
+        Self {
+            app,
+            cluster,
+            position,
+        }
+    }
+
+    pub(crate) fn resource(&self) -> Option<&'a ResourceView> {
+        self.cluster.resources().get(self.position)
+    }
+
+    fn key(&self) -> impl Ord {
+        let resource = self.resource().map(ResourceView::key);
+        (self.app, self.cluster.cluster(), resource, self.position)
+    }
+}
+
+impl PartialEq for Place<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Place<'_> {}
+
+impl PartialOrd for Place<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Place<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}

@@ -1,0 +1,209 @@
+//! What queries are answered from: one `AppContext` as it stands now.
+//!
+//! Made by the wiring whenever something changed, never by a query. Everything large is behind an
+//! [`Arc`]: a change in one cluster makes one new [`ClusterView`] and shares all others.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use kindsight_model::{
+    ClusterName, ContextId, DigName, Gvk, InterpretedBy, Object, RsyncStatus, Verdict,
+};
+
+use crate::rollup::Wanted;
+use crate::tally::{Place, Tally};
+
+/// One `AppContext` as it stands now.
+#[derive(Debug, Clone)]
+pub struct ContextView {
+    /// Its id.
+    pub id: ContextId,
+    /// What was instantiated, as the context itself says; none for the contexts of clusters.
+    pub meta: Option<DigName>,
+    /// Its status as it is stored, for example `Instantiated`; empty if none is stored yet.
+    pub status: Arc<str>,
+    /// Its apps, in the order in which they are shown.
+    pub apps: Vec<AppView>,
+    /// What could not be read of it, in words; shown with every answer about it.
+    pub faults: Vec<Arc<str>>,
+}
+
+impl ContextView {
+    /// Whether its resources should be there.
+    pub(crate) fn wanted(&self) -> Wanted {
+        Wanted::from_status(&self.status)
+    }
+
+    /// Every app and cluster pair, in order.
+    pub(crate) fn clusters(&self) -> impl Iterator<Item = &ClusterView> {
+        self.apps
+            .iter()
+            .flat_map(|app| &app.clusters)
+            .map(Arc::as_ref)
+    }
+}
+
+/// One app of a context.
+#[derive(Debug, Clone)]
+pub struct AppView {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Where it was sent, in the order in which the clusters are shown.
+    pub clusters: Vec<Arc<ClusterView>>,
+}
+
+/// Whether a cluster has said something about an app.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Report {
+    /// No bundle has come.
+    #[default]
+    NotYet,
+    /// A bundle came.
+    Received {
+        /// Since when the cluster cannot be reached, in Unix milliseconds. What it said last is
+        /// kept and shown as stale.
+        stale_since_ms: Option<i64>,
+    },
+}
+
+impl Report {
+    /// Since when what is shown may be out of date, in Unix milliseconds.
+    pub fn stale_since_ms(self) -> Option<i64> {
+        match self {
+            Self::NotYet => None,
+            Self::Received { stale_since_ms } => stale_since_ms,
+        }
+    }
+}
+
+/// One app in one cluster. Made by [`crate::project`].
+#[derive(Debug)]
+pub struct ClusterView {
+    cluster: ClusterName,
+    report: Report,
+    resources: Vec<ResourceView>,
+    faults: Vec<Arc<str>>,
+    /// Positions of resources, so that a query for a few does not look at all.
+    by_name: HashMap<Arc<str>, Vec<usize>>,
+    /// All resources together, so that a summary does not look at any.
+    tally: Tally<Arc<str>, usize>,
+}
+
+impl ClusterView {
+    pub(crate) fn new(
+        cluster: ClusterName,
+        report: Report,
+        resources: Vec<ResourceView>,
+        faults: Vec<Arc<str>>,
+    ) -> Self {
+        let mut by_name: HashMap<Arc<str>, Vec<usize>> = HashMap::with_capacity(resources.len());
+        for (position, resource) in resources.iter().enumerate() {
+            let positions = by_name.entry(Arc::clone(&resource.name)).or_default();
+            positions.push(position);
+        }
+        let mut view = Self {
+            cluster,
+            report,
+            resources,
+            faults,
+            by_name,
+            tally: Tally::default(),
+        };
+        view.tally = view.count();
+        view
+    }
+
+    fn count(&self) -> Tally<Arc<str>, usize> {
+        let mut tally = Tally::new(self.report);
+        for (position, resource) in self.resources.iter().enumerate() {
+            let state = Arc::clone(&resource.verdict.state);
+            tally.add(resource, state, Place::new("", self, position));
+        }
+        tally.map(Arc::clone, |place| place.position)
+    }
+
+    /// Which cluster.
+    pub fn cluster(&self) -> &ClusterName {
+        &self.cluster
+    }
+
+    /// Whether it has said something.
+    pub fn report(&self) -> Report {
+        self.report
+    }
+
+    /// Its resources: those that should be there in the context's order, then those that only the
+    /// cluster has in the order of its report.
+    pub fn resources(&self) -> &[ResourceView] {
+        &self.resources
+    }
+
+    /// What could not be read of its report, in words.
+    pub fn faults(&self) -> &[Arc<str>] {
+        &self.faults
+    }
+
+    /// Whether it has a resource of this name, of any Kind.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
+    }
+
+    /// The positions of the resources of this name, ascending.
+    pub(crate) fn positions(&self, name: &str) -> &[usize] {
+        self.by_name.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// All its resources together, as part of `app`.
+    pub(crate) fn tally<'a>(&'a self, app: &'a str) -> Tally<&'a str, Place<'a>> {
+        let place = |position: &usize| Place::new(app, self, *position);
+        self.tally.map(AsRef::as_ref, place)
+    }
+}
+
+/// One resource of an app in a cluster.
+#[derive(Debug, Clone)]
+pub struct ResourceView {
+    /// Group, version and Kind: as the manifest says where there is one.
+    pub gvk: Gvk,
+    /// Its namespace: the cluster's word first. Empty if it has none or nobody said.
+    pub namespace: Arc<str>,
+    /// Its name.
+    pub name: Arc<str>,
+    /// What was sent.
+    pub manifest: Option<Object>,
+    /// What happened when it was sent; none for what only the cluster has.
+    pub rsync: Option<RsyncStatus>,
+    /// What the cluster reported.
+    pub object: Option<Object>,
+    /// How it fares.
+    pub verdict: Verdict,
+    /// Who said so; none when it was the host itself.
+    pub by: Option<InterpretedBy>,
+    /// Since when it is in this state, in Unix milliseconds.
+    pub since_ms: Option<i64>,
+    /// Whether it was sent; otherwise only the cluster has it, as it has a Deployment's Pods.
+    pub expected: bool,
+}
+
+impl ResourceView {
+    /// What tells it from the others of its app and cluster.
+    pub(crate) fn key(&self) -> ResourceKey<'_> {
+        ResourceKey {
+            kind: &self.gvk.kind,
+            group: &self.gvk.group,
+            namespace: &self.namespace,
+            name: &self.name,
+            version: &self.gvk.version,
+        }
+    }
+}
+
+/// What tells one resource of an app in a cluster from another, and orders them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct ResourceKey<'a> {
+    kind: &'a str,
+    group: &'a str,
+    namespace: &'a str,
+    name: &'a str,
+    version: &'a str,
+}
