@@ -1,0 +1,94 @@
+//! What is done around every request, whatever it asks for.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use tokio::sync::Semaphore;
+
+use crate::problem::Problem;
+
+/// Notes what was asked and how it ended. The query is left out: names in it are nobody's business.
+pub(crate) async fn note(request: Request, next: Next) -> Response {
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let begun = Instant::now();
+    let response = next.run(request).await;
+    tracing::debug!(
+        http.method = %method,
+        http.path = path,
+        http.status = response.status().as_u16(),
+        duration_ms = begun.elapsed().as_millis(),
+        "answered a request"
+    );
+    response
+}
+
+/// Tells browsers and proxies that an answer is good for one moment, and is what it says it is.
+pub(crate) async fn set_headers(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
+    response
+}
+
+/// Ends a request that takes too long.
+pub(crate) async fn limit_time(
+    State(max): State<Duration>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let answer = tokio::time::timeout(max, next.run(request)).await;
+    answer.unwrap_or_else(|_| {
+        let detail = format!("the request took longer than {max:?}");
+        Problem::new(StatusCode::REQUEST_TIMEOUT, detail).into_response()
+    })
+}
+
+/// Refuses a path and query that are too long.
+pub(crate) async fn limit_uri(State(max): State<usize>, request: Request, next: Next) -> Response {
+    let uri = request.uri().path_and_query();
+    let bytes = uri.map_or(0, |uri| uri.as_str().len());
+    if bytes > max {
+        let detail = format!("path and query of {bytes} bytes are longer than {max} bytes");
+        return Problem::new(StatusCode::URI_TOO_LONG, detail).into_response();
+    }
+    next.run(request).await
+}
+
+/// Refuses more than so many requests at a time, so that those in progress still end.
+pub(crate) async fn limit_requests(
+    State(slots): State<Arc<Semaphore>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match slots.try_acquire() {
+        Ok(_slot) => next.run(request).await,
+        Err(_) => Problem::busy().into_response(),
+    }
+}
+
+/// A fault of ours costs one request its answer. What happened is for the log, not for the reader.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the layer hands over the panic"
+)]
+pub(crate) fn answer_panic(panic: Box<dyn Any + Send>) -> Response {
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    tracing::error!(panic = text.unwrap_or("no text"), "a handler panicked");
+    Problem::new(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        "an internal fault; it has been logged",
+    )
+    .into_response()
+}

@@ -1,0 +1,157 @@
+//! Every error as an RFC 9457 problem document.
+//!
+//! Rooms below say what happened in their own terms; here it gets a status code. A problem says
+//! only what its reader can do something about, never what happened inside.
+
+use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use kindsight_status::QueryError;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::submission::SubmissionError;
+
+/// The media type of a problem document.
+pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
+
+/// When a client that was told that the server is busy may come back, in seconds.
+const RETRY_AFTER_S: &str = "1";
+
+/// What went wrong, as RFC 9457 has it.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Problem)]
+pub struct ProblemDocument {
+    /// Always `about:blank`: the status says what kind of problem it is.
+    #[serde(rename = "type")]
+    #[schema(example = "about:blank")]
+    kind: &'static str,
+    /// The status in words.
+    #[schema(example = "Bad Request")]
+    title: &'static str,
+    /// The status code.
+    #[schema(example = 400)]
+    status: u16,
+    /// What was wrong, for people.
+    #[schema(example = "the query is not valid")]
+    detail: String,
+    /// Everything that was wrong, where that can be said one by one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    problems: Vec<PartialProblem>,
+}
+
+/// One thing that was wrong.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PartialProblem {
+    /// The query parameter, or the part of the path.
+    #[schema(example = "type")]
+    parameter: String,
+    /// What is wrong with it.
+    #[schema(example = "`Cluster` is not known")]
+    detail: String,
+    /// What would be right.
+    #[schema(example = "one of `rsync`, `cluster`")]
+    expected: String,
+}
+
+/// A problem on its way out.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    status: StatusCode,
+    detail: String,
+    problems: Vec<PartialProblem>,
+    /// In seconds.
+    retry_after: Option<&'static str>,
+}
+
+impl Problem {
+    pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
+        Self {
+            status,
+            detail: detail.into(),
+            problems: Vec::new(),
+            retry_after: None,
+        }
+    }
+
+    /// The request cannot be understood; everything that is wrong is named.
+    pub(crate) fn invalid(problems: Vec<kindsight_status::Problem>) -> Self {
+        QueryError::Invalid(problems).into()
+    }
+
+    /// Too much at a time.
+    pub(crate) fn busy() -> Self {
+        let detail = "too many requests at a time; come back in a moment";
+        Self {
+            retry_after: Some(RETRY_AFTER_S),
+            ..Self::new(StatusCode::SERVICE_UNAVAILABLE, detail)
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let document = ProblemDocument {
+            kind: "about:blank",
+            title: self.status.canonical_reason().unwrap_or("Error"),
+            status: self.status.as_u16(),
+            detail: self.detail,
+            problems: self.problems,
+        };
+        let mut response = (self.status, axum::Json(document)).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));
+        if let Some(seconds) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static(seconds));
+        }
+        response
+    }
+}
+
+impl From<QueryError> for Problem {
+    fn from(error: QueryError) -> Self {
+        let detail = error.to_string();
+        let (status, problems) = match error {
+            QueryError::Invalid(problems) => (StatusCode::BAD_REQUEST, problems),
+            QueryError::NotFound(problems) => (StatusCode::NOT_FOUND, problems),
+        };
+        let problems = problems.into_iter().map(|problem| PartialProblem {
+            parameter: problem.parameter,
+            detail: problem.detail,
+            expected: problem.expected,
+        });
+        Self {
+            problems: problems.collect(),
+            ..Self::new(status, detail)
+        }
+    }
+}
+
+impl From<SubmissionError> for Problem {
+    fn from(error: SubmissionError) -> Self {
+        let status = match error {
+            SubmissionError::NotJson(_) | SubmissionError::NotAnObject => StatusCode::BAD_REQUEST,
+            SubmissionError::TooMany { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<PathRejection> for Problem {
+    fn from(rejection: PathRejection) -> Self {
+        Self::new(rejection.status(), rejection.body_text())
+    }
+}
+
+impl From<QueryRejection> for Problem {
+    fn from(rejection: QueryRejection) -> Self {
+        Self::new(rejection.status(), rejection.body_text())
+    }
+}
+
+impl From<BytesRejection> for Problem {
+    fn from(rejection: BytesRejection) -> Self {
+        Self::new(rejection.status(), rejection.body_text())
+    }
+}

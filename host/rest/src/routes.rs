@@ -1,0 +1,5 @@
+//! The handlers, by whom they ask.
+
+pub(crate) mod interpret;
+pub(crate) mod service;
+pub(crate) mod status;

@@ -1,0 +1,73 @@
+//! This service itself.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::AppState;
+use crate::problem::{Problem, ProblemDocument};
+
+/// Where to go from here.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Index {
+    /// What this is.
+    #[schema(example = "kindsight")]
+    name: &'static str,
+    /// Its version.
+    #[schema(example = "0.1.0")]
+    version: &'static str,
+    /// Where everything that is served is described.
+    #[schema(example = "/openapi.json")]
+    openapi: &'static str,
+}
+
+/// Where to go from here
+#[utoipa::path(get, path = "/", tag = "service", responses((status = 200, description = "Where everything is described.", body = Index)))]
+pub(crate) async fn index() -> Json<Index> {
+    Json(Index {
+        name: "kindsight",
+        version: env!("CARGO_PKG_VERSION"),
+        openapi: "/openapi.json",
+    })
+}
+
+/// Whether it is alive
+#[utoipa::path(get, path = "/healthz", tag = "service", responses((status = 200, description = "It is alive.", body = String, content_type = "text/plain", example = "ok")))]
+pub(crate) async fn healthz() -> &'static str {
+    "ok"
+}
+
+/// Whether it can answer
+#[utoipa::path(
+    get,
+    path = "/readyz",
+    tag = "service",
+    responses(
+        (status = 200, description = "It can answer.", body = String, content_type = "text/plain", example = "ok"),
+        (status = 503, description = "Something is still missing, and what.", body = ProblemDocument, content_type = "application/problem+json"),
+    ),
+)]
+pub(crate) async fn readyz(State(app): State<AppState>) -> Result<&'static str, Problem> {
+    let missing = (app.missing)();
+    if missing.is_empty() {
+        return Ok("ok");
+    }
+    let detail = format!("not ready yet: {}", missing.join("; "));
+    Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail))
+}
+
+/// The description of everything that is served, made when the router was.
+#[derive(Debug, Clone)]
+pub(crate) struct Document(pub(crate) String);
+
+/// This document
+#[utoipa::path(get, path = "/openapi.json", tag = "service", responses((status = 200, description = "The OpenAPI document.", body = serde_json::Value)))]
+pub(crate) async fn openapi_json(Extension(document): Extension<Arc<Document>>) -> Response {
+    let json = HeaderValue::from_static("application/json");
+    ([(header::CONTENT_TYPE, json)], document.0.clone()).into_response()
+}

@@ -1,0 +1,179 @@
+//! Requests through the whole router, without a network.
+
+use std::collections::BTreeSet;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderMap, Request, StatusCode, header};
+use kindsight_model::{ClusterName, ContextId, DigName, Object, Phase, Verdict};
+use kindsight_status::{
+    ActionView, AppView, Board, ClusterInput, ContextView, Expected, RecordView, project,
+};
+use serde_json::Value;
+use tower::ServiceExt;
+
+use crate::{AppState, Judge, Judged, Limits, router};
+
+mod answers;
+mod documented;
+mod limited;
+
+const STATUS: &str = "/v2/projects/testvfw/composite-apps/compositevfw/v1/deployment-intent-groups/vfw_deployment_intent_group/status";
+const CLUSTER_STATUS: &str = "/v2/cluster-providers/vfw-cluster-provider/clusters/edge01/status";
+
+/// Says that everything is ready, unless it is told otherwise by a Kind.
+struct Kindly;
+
+impl Judge for Kindly {
+    fn judge(
+        &self,
+        objects: Vec<Object>,
+        now_ms: i64,
+    ) -> Pin<Box<dyn Future<Output = Vec<Judged>> + Send + '_>> {
+        Box::pin(async move {
+            let kinds: BTreeSet<&str> = objects.iter().map(|object| &*object.gvk.kind).collect();
+            assert!(!kinds.contains("Panic"), "told to panic");
+            if kinds.contains("Never") {
+                std::future::pending::<()>().await;
+            }
+            let verdict = Verdict::host(Phase::Ready, "", format!("at {now_ms}"));
+            let judged = |object| Judged::new(object, &verdict, None);
+            objects.iter().map(judged).collect()
+        })
+    }
+}
+
+fn context(id: &ContextId, app: &str, kind: &str, name: &str) -> ContextView {
+    let manifest =
+        format!(r#"{{"apiVersion":"v1","kind":"{kind}","metadata":{{"name":"{name}"}}}}"#);
+    let manifest = Object::from_json(manifest).unwrap();
+    let input = ClusterInput {
+        cluster: ClusterName::new("vfw-cluster-provider", "edge01").unwrap(),
+        namespace: "default".into(),
+        expected: vec![Expected::new(manifest, None)],
+        reported: None,
+        faults: Vec::new(),
+    };
+    ContextView {
+        id: id.clone(),
+        meta: None,
+        status: "Instantiated".into(),
+        apps: vec![AppView {
+            name: app.into(),
+            clusters: vec![Arc::new(project(input, None, 0))],
+        }],
+        faults: Vec::new(),
+    }
+}
+
+fn record(state: &str, id: &ContextId) -> Arc<RecordView> {
+    Arc::new(RecordView {
+        profile: None,
+        actions: vec![ActionView {
+            state: state.into(),
+            instance: Some(id.clone()),
+            time: "2020-08-21T05:36:54.186Z".into(),
+        }],
+    })
+}
+
+fn board() -> Board {
+    let [dig, cluster]: [ContextId; 2] = ["7", "8"].map(|id| id.parse().unwrap());
+    let dig_name = DigName::new(
+        "testvfw",
+        "compositevfw",
+        "v1",
+        "vfw_deployment_intent_group",
+    )
+    .unwrap();
+    let cluster_name = ClusterName::new("vfw-cluster-provider", "edge01").unwrap();
+    let board = Board::default();
+    board.publish(|shown| {
+        shown.digs.insert(dig_name, record("Instantiated", &dig));
+        shown
+            .clusters
+            .insert(cluster_name, record("Applied", &cluster));
+        for context in [
+            context(&dig, "sink", "ConfigMap", "sink-configmap"),
+            context(&cluster, "network-intents", "Network", "private-net"),
+        ] {
+            shown.contexts.insert(context.id.clone(), Arc::new(context));
+        }
+    });
+    board
+}
+
+fn state(limits: Limits) -> AppState {
+    AppState {
+        board: Arc::new(board()),
+        judge: Arc::new(Kindly),
+        missing: Arc::new(Vec::new),
+        clock: Arc::new(|| 1_597_988_400_000),
+        limits,
+    }
+}
+
+/// An answer, read in full.
+struct Answered {
+    status: StatusCode,
+    headers: HeaderMap,
+    text: String,
+}
+
+impl Answered {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap()
+    }
+
+    fn header(&self, name: header::HeaderName) -> &str {
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// Checks that it is a problem document, and hands out its detail.
+    fn problem(&self, status: StatusCode) -> String {
+        assert_eq!(self.status, status, "{}", self.text);
+        assert_eq!(
+            self.header(header::CONTENT_TYPE),
+            "application/problem+json"
+        );
+        let json = self.json();
+        assert_eq!(json["type"], "about:blank");
+        assert_eq!(json["status"], status.as_u16());
+        assert_eq!(json["title"], status.canonical_reason().unwrap());
+        json["detail"].as_str().unwrap().to_owned()
+    }
+}
+
+async fn send(router: Router, method: &str, uri: &str, body: impl Into<Body>) -> Answered {
+    let request = Request::builder()
+        .method(method)
+        .uri(uri)
+        .body(body.into())
+        .unwrap();
+    let response = router.oneshot(request).await.unwrap();
+    let (parts, body) = response.into_parts();
+    let bytes = to_bytes(body, usize::MAX).await.unwrap();
+    Answered {
+        status: parts.status,
+        headers: parts.headers,
+        text: String::from_utf8(bytes.to_vec()).unwrap(),
+    }
+}
+
+async fn get(uri: &str) -> Answered {
+    send(router(state(Limits::default())), "GET", uri, Body::empty()).await
+}
+
+async fn post(uri: &str, body: &str) -> Answered {
+    send(
+        router(state(Limits::default())),
+        "POST",
+        uri,
+        body.to_owned(),
+    )
+    .await
+}
