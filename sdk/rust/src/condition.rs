@@ -1,0 +1,132 @@
+//! Conditions: the list most controllers report in.
+
+use crate::Node;
+
+/// `True`, `False` or `Unknown`; anything else reads as `Unknown`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConditionStatus {
+    /// It is so.
+    True,
+    /// It is not so.
+    False,
+    /// The controller does not know, or wrote something else.
+    Unknown,
+}
+
+/// One entry of a list of conditions.
+#[derive(Clone, Copy)]
+pub struct Condition<'a> {
+    node: Node<'a>,
+}
+
+impl<'a> Condition<'a> {
+    /// Its `type`.
+    pub fn name(&self) -> &'a str {
+        self.node.get("type").text_or_empty()
+    }
+
+    /// Its `status`, also where it came as a boolean or in another case.
+    pub fn status(&self) -> ConditionStatus {
+        match self.node.get("status").flag() {
+            Some(true) => ConditionStatus::True,
+            Some(false) => ConditionStatus::False,
+            None => ConditionStatus::Unknown,
+        }
+    }
+
+    /// Whether its status is `True`.
+    pub fn is_true(&self) -> bool {
+        self.status() == ConditionStatus::True
+    }
+
+    /// Whether its status is `False`.
+    pub fn is_false(&self) -> bool {
+        self.status() == ConditionStatus::False
+    }
+
+    /// Its `reason`, or nothing.
+    pub fn reason(&self) -> &'a str {
+        self.node.get("reason").text_or_empty()
+    }
+
+    /// Its `reason`, or where it has none `default`.
+    pub fn reason_or(&self, default: &'a str) -> &'a str {
+        match self.reason() {
+            "" => default,
+            reason => reason,
+        }
+    }
+
+    /// Its `message`, or nothing.
+    pub fn message(&self) -> &'a str {
+        self.node.get("message").text_or_empty()
+    }
+
+    /// Its `lastTransitionTime`, in Unix milliseconds.
+    pub fn since_ms(&self) -> Option<i64> {
+        self.node.get("lastTransitionTime").time_ms()
+    }
+
+    /// Its own `observedGeneration`.
+    pub fn observed_generation(&self) -> Option<i64> {
+        self.node.get("observedGeneration").integer()
+    }
+}
+
+/// A list of conditions, without those that speak of an older generation.
+///
+/// A condition with an `observedGeneration` below the object's generation was written before the
+/// newest spec was seen; what it says is history (Gateway API, and the API conventions).
+#[derive(Clone, Copy)]
+pub struct Conditions<'a> {
+    list: Node<'a>,
+    generation: Option<i64>,
+}
+
+impl<'a> Conditions<'a> {
+    pub(crate) fn new(list: Node<'a>, generation: Option<i64>) -> Self {
+        Self { list, generation }
+    }
+
+    /// All that speak of this generation, as they came. Entries that are not objects are passed over.
+    pub fn iter(&self) -> impl Iterator<Item = Condition<'a>> + use<'a> {
+        let generation = self.generation;
+        self.list
+            .items()
+            .filter(|node| node.is_object())
+            .map(|node| Condition { node })
+            .filter(move |condition| !is_older(*condition, generation))
+    }
+
+    /// Whether the list holds conditions and every one speaks of an older generation.
+    pub fn are_all_stale(&self) -> bool {
+        self.list.items().len() > 0 && self.iter().next().is_none()
+    }
+
+    /// The first of that type.
+    pub fn find(&self, name: &str) -> Option<Condition<'a>> {
+        let conditions = self.list.items().map(|node| Condition { node });
+        // What is no object has no name; the age is looked at last, because it takes longest.
+        conditions
+            .filter(|condition| !name.is_empty() && condition.name() == name)
+            .find(|condition| !is_older(*condition, self.generation))
+    }
+
+    /// Whether there is one of that type and it is `True`.
+    pub fn is_true(&self, name: &str) -> bool {
+        self.find(name).is_some_and(|condition| condition.is_true())
+    }
+
+    /// Whether there is one of that type and it is `False`.
+    pub fn is_false(&self, name: &str) -> bool {
+        self.find(name)
+            .is_some_and(|condition| condition.is_false())
+    }
+}
+
+fn is_older(condition: Condition<'_>, generation: Option<i64>) -> bool {
+    generation.is_some_and(|generation| {
+        let observed = condition.observed_generation();
+        observed.is_some_and(|observed| observed < generation)
+    })
+}

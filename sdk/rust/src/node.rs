@@ -1,0 +1,214 @@
+//! Reads JSON that anybody may have written: whatever is missing or odd reads as absent.
+
+use crate::document::{Document, NONE, Value};
+use crate::time;
+
+/// A value in the object, or the absence of one.
+///
+/// Every reader answers `None`, nothing or an empty iterator where the value is of another type, so
+/// that a rule says what it looks for and nothing else.
+#[derive(Clone, Copy)]
+pub struct Node<'a> {
+    document: &'a Document<'a>,
+    /// Its index there, or none's.
+    index: u32,
+}
+
+impl<'a> Node<'a> {
+    /// The outermost value of a document.
+    pub(crate) fn root(document: &'a Document<'a>) -> Self {
+        Self { document, index: 0 }
+    }
+
+    #[inline]
+    fn value(self) -> Option<Value> {
+        self.document.value(self.index)
+    }
+
+    /// The member called `key`, of an object; the last one, where there are several.
+    #[must_use]
+    #[inline]
+    pub fn get(self, key: &str) -> Self {
+        Self {
+            document: self.document,
+            index: self.document.member(self.index, key),
+        }
+    }
+
+    /// The value a JSON pointer leads to, through objects and arrays.
+    #[must_use]
+    pub fn at(self, pointer: &str) -> Self {
+        let mut node = self;
+        for token in pointer.split('/').skip(1) {
+            node = if token.contains('~') {
+                node.get(&token.replace("~1", "/").replace("~0", "~"))
+            } else if node.is_array() {
+                let item = token.parse().ok().and_then(|index| node.items().nth(index));
+                item.unwrap_or(Self {
+                    document: self.document,
+                    index: NONE,
+                })
+            } else {
+                node.get(token)
+            };
+        }
+        node
+    }
+
+    /// Whether there is a value, other than `null`.
+    pub fn is_present(self) -> bool {
+        !matches!(self.value(), None | Some(Value::Null))
+    }
+
+    /// A string.
+    pub fn text(self) -> Option<&'a str> {
+        match self.value()? {
+            Value::Text(span) => Some(self.document.text(span)),
+            _ => None,
+        }
+    }
+
+    /// A string, or the empty one.
+    pub fn text_or_empty(self) -> &'a str {
+        self.text().unwrap_or_default()
+    }
+
+    /// A whole number; also one that came as a string (`"3"`) or with a zero fraction (`3.0`).
+    pub fn integer(self) -> Option<i64> {
+        if let Some(text) = self.text() {
+            return text.trim().parse().ok();
+        }
+        let digits = self.number()?;
+        digits
+            .parse()
+            .ok()
+            .or_else(|| digits.parse().ok().and_then(whole))
+    }
+
+    /// A number's digits, as they came.
+    pub(crate) fn number(self) -> Option<&'a str> {
+        match self.value()? {
+            Value::Number(span) => Some(self.document.text(span)),
+            _ => None,
+        }
+    }
+
+    /// A boolean; also one that came as a string (`"true"`, `"False"`).
+    pub fn flag(self) -> Option<bool> {
+        if let Some(Value::Bool(flag)) = self.value() {
+            return Some(flag);
+        }
+        match self.text()? {
+            text if text.eq_ignore_ascii_case("true") => Some(true),
+            text if text.eq_ignore_ascii_case("false") => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Whether this is `true`, or a string that says so.
+    pub fn is_true(self) -> bool {
+        self.flag() == Some(true)
+    }
+
+    /// The moment an RFC 3339 string names, in Unix milliseconds.
+    pub fn time_ms(self) -> Option<i64> {
+        time::unix_ms(self.text()?)
+    }
+
+    /// The items of an array; nothing for anything else.
+    pub fn items(self) -> impl ExactSizeIterator<Item = Node<'a>> + Clone {
+        match self.value() {
+            Some(Value::Array { end }) => Parts::within(self, end),
+            _ => Parts::within(self, 0),
+        }
+    }
+
+    /// The members of an object, as they came; nothing for anything else.
+    pub fn members(self) -> impl Iterator<Item = (&'a str, Node<'a>)> + Clone {
+        let parts = match self.value() {
+            Some(Value::Object { end, .. }) => Parts::within(self, end),
+            _ => Parts::within(self, 0),
+        };
+        parts.map(|node| (node.document.key(node.index), node))
+    }
+
+    /// Whether this is an object.
+    pub fn is_object(self) -> bool {
+        matches!(self.value(), Some(Value::Object { .. }))
+    }
+
+    /// Whether this is an array.
+    pub fn is_array(self) -> bool {
+        matches!(self.value(), Some(Value::Array { .. }))
+    }
+
+    /// Whether there is nothing in it: absent, `null`, `""`, `[]` or `{}`.
+    pub fn is_empty(self) -> bool {
+        match self.value() {
+            None | Some(Value::Null) => true,
+            Some(Value::Text(_)) => self.text_or_empty().is_empty(),
+            Some(Value::Array { end } | Value::Object { end, .. }) => {
+                Parts::within(self, end).next().is_none()
+            }
+            Some(Value::Bool(_) | Value::Number(_)) => false,
+        }
+    }
+}
+
+/// What stands right below an object or array, one after the other.
+#[derive(Clone)]
+struct Parts<'a> {
+    document: &'a Document<'a>,
+    /// The next part's index.
+    next: u32,
+    /// The first index that is not within.
+    end: u32,
+}
+
+impl<'a> Parts<'a> {
+    fn within(node: Node<'a>, end: u32) -> Self {
+        Self {
+            document: node.document,
+            next: node.index.saturating_add(1),
+            end,
+        }
+    }
+}
+
+impl<'a> Iterator for Parts<'a> {
+    type Item = Node<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Node<'a>> {
+        let index = self.next;
+        if index >= self.end {
+            return None;
+        }
+        self.next = self.document.after(index);
+        Some(Node {
+            document: self.document,
+            index,
+        })
+    }
+
+    /// Exact, and so it goes through all of them.
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let count = self.clone().fold(0, |count, _| count + 1);
+        (count, Some(count))
+    }
+}
+
+impl ExactSizeIterator for Parts<'_> {}
+
+/// The whole number a float stands for, if it stands for one exactly.
+fn whole(number: f64) -> Option<i64> {
+    const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+    if number.fract() == 0.0 && number.abs() <= EXACT_MAX {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "checked: a whole number within the range that f64 holds exactly"
+        )]
+        return Some(number as i64);
+    }
+    None
+}

@@ -1,0 +1,170 @@
+//! The object that is judged.
+
+use std::cell::OnceCell;
+
+use crate::document::Document;
+use crate::{Conditions, Failure, Node};
+
+/// The object that is judged, cut down to the fields the interpreter asked for.
+pub struct Object<'a> {
+    root: Node<'a>,
+    /// What every rule asks for again and again.
+    metadata: Node<'a>,
+    spec: Node<'a>,
+    status: Node<'a>,
+    generation: OnceCell<Option<i64>>,
+    api_version: OnceCell<(&'a str, &'a str)>,
+}
+
+/// That the object is being deleted, and what it waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deletion<'a> {
+    /// The finalizers that are still on it.
+    pub finalizers: Vec<&'a str>,
+}
+
+impl<'a> Object<'a> {
+    /// Reads JSON text and hands the object to `judge`.
+    ///
+    /// # Errors
+    /// [`Failure::InvalidInput`] when the text is not a JSON object.
+    pub fn read<T>(
+        json: &str,
+        judge: impl FnOnce(&Object<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let document = Document::read(json)
+            .map_err(|error| Failure::InvalidInput(format!("not JSON: {error}")))?;
+        let root = Node::root(&document);
+        if !root.is_object() {
+            return Err(Failure::InvalidInput("not a JSON object".to_owned()));
+        }
+        judge(&Object::new(root))
+    }
+
+    pub(crate) fn new(root: Node<'a>) -> Self {
+        Self {
+            root,
+            metadata: root.get("metadata"),
+            spec: root.get("spec"),
+            status: root.get("status"),
+            generation: OnceCell::new(),
+            api_version: OnceCell::new(),
+        }
+    }
+
+    /// The whole object.
+    pub fn root(&self) -> Node<'a> {
+        self.root
+    }
+
+    /// The value a JSON pointer leads to.
+    pub fn at(&self, pointer: &str) -> Node<'a> {
+        self.root.at(pointer)
+    }
+
+    /// `kind`.
+    pub fn kind(&self) -> &'a str {
+        self.root.get("kind").text_or_empty()
+    }
+
+    /// The group of `apiVersion`; empty for the core group.
+    pub fn group(&self) -> &'a str {
+        self.group_and_version().0
+    }
+
+    /// The version of `apiVersion`.
+    pub fn version(&self) -> &'a str {
+        self.group_and_version().1
+    }
+
+    fn group_and_version(&self) -> (&'a str, &'a str) {
+        *self.api_version.get_or_init(|| {
+            let api_version = self.root.get("apiVersion").text_or_empty();
+            api_version.split_once('/').unwrap_or(("", api_version))
+        })
+    }
+
+    /// `metadata`.
+    pub fn metadata(&self) -> Node<'a> {
+        self.metadata
+    }
+
+    /// `spec`.
+    pub fn spec(&self) -> Node<'a> {
+        self.spec
+    }
+
+    /// `status`.
+    pub fn status(&self) -> Node<'a> {
+        self.status
+    }
+
+    /// The annotation called `key`.
+    pub fn annotation(&self, key: &str) -> Option<&'a str> {
+        self.metadata().get("annotations").get(key).text()
+    }
+
+    /// The label called `key`.
+    pub fn label(&self, key: &str) -> Option<&'a str> {
+        self.metadata().get("labels").get(key).text()
+    }
+
+    /// `status.conditions`, of this generation.
+    pub fn conditions(&self) -> Conditions<'a> {
+        self.conditions_of(self.status())
+    }
+
+    /// The conditions below `node`, of this generation: for lists of listeners, parents and the like.
+    pub fn conditions_of(&self, node: Node<'a>) -> Conditions<'a> {
+        Conditions::new(node.get("conditions"), self.generation())
+    }
+
+    /// `metadata.generation`.
+    pub fn generation(&self) -> Option<i64> {
+        let read = || self.metadata.get("generation").integer();
+        *self.generation.get_or_init(read)
+    }
+
+    /// `status.observedGeneration`; also one that came as a string.
+    pub fn observed_generation(&self) -> Option<i64> {
+        self.status().get("observedGeneration").integer()
+    }
+
+    /// Whether the controller has not seen the newest spec yet.
+    pub fn is_stale(&self) -> bool {
+        match (self.observed_generation(), self.generation()) {
+            (Some(observed), Some(generation)) => observed < generation,
+            _ => false,
+        }
+    }
+
+    /// Whether the object is being deleted.
+    pub fn deletion(&self) -> Option<Deletion<'a>> {
+        let metadata = self.metadata();
+        if metadata.get("deletionTimestamp").is_empty() {
+            return None;
+        }
+        let finalizers = metadata.get("finalizers").items().filter_map(Node::text);
+        Some(Deletion {
+            finalizers: finalizers.collect(),
+        })
+    }
+
+    /// A replica count below `status`; absent reads as 0, as the API server leaves out zeros.
+    pub fn status_count(&self, field: &str) -> i64 {
+        self.status().get(field).integer().unwrap_or(0)
+    }
+
+    /// `spec.replicas`, where absent reads as 1, the API's default.
+    ///
+    /// Nothing where there is no spec at all, as some reporters leave it out, or no number in it:
+    /// what was asked for is not known then, and a rule that compares with it has no evidence.
+    pub fn replicas(&self) -> Option<i64> {
+        let replicas = self.spec().get("replicas");
+        match self.spec().is_object() {
+            true if replicas.is_present() => replicas.integer(),
+            true => Some(1),
+            false => None,
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The checks that come before any rule: deletion, a spec not yet seen, Stalled and Reconciling.
+//!
+//! They are the API conventions every controller is asked to follow, in the order kstatus and
+//! Argo CD apply them.
+
+use crate::{Object, Verdict};
+
+/// The fields [`deletion`] and [`presence`] read.
+pub const DELETION_FIELDS: [&str; 2] = ["/metadata/deletionTimestamp", "/metadata/finalizers"];
+
+/// The fields [`checks`] reads.
+pub const FIELDS: [&str; 5] = [
+    "/metadata/deletionTimestamp",
+    "/metadata/finalizers",
+    "/metadata/generation",
+    "/status/conditions",
+    "/status/observedGeneration",
+];
+
+/// What the conventions alone say of the object, if anything.
+pub fn checks(object: &Object<'_>) -> Option<Verdict> {
+    deletion(object).or_else(|| progress(object))
+}
+
+/// Terminating, with what the deletion waits for.
+pub fn deletion(object: &Object<'_>) -> Option<Verdict> {
+    let deletion = object.deletion()?;
+    let message = if deletion.finalizers.is_empty() {
+        "being deleted".to_owned()
+    } else {
+        format!(
+            "being deleted, waits for finalizers: {}",
+            deletion.finalizers.join(", ")
+        )
+    };
+    Some(Verdict::terminating("Deleting", message))
+}
+
+/// Present unless it is being deleted: all there is to say of Kinds that know no readiness.
+pub fn presence(object: &Object<'_>) -> Verdict {
+    deletion(object).unwrap_or_else(|| Verdict::present("Exists", "a Kind that does not tell more"))
+}
+
+/// Stalled, not yet observed, Reconciling.
+///
+/// Stalled comes first: a controller that has given up on the newest spec may say so before it
+/// raises `observedGeneration`.
+pub fn progress(object: &Object<'_>) -> Option<Verdict> {
+    let conditions = object.conditions();
+    if let Some(stalled) = conditions.find("Stalled").filter(crate::Condition::is_true) {
+        return Some(Verdict::failed(
+            stalled.reason_or("Stalled"),
+            stalled.message(),
+        ));
+    }
+    if object.is_stale() {
+        return Some(generation_not_observed(object));
+    }
+    let reconciling = conditions
+        .find("Reconciling")
+        .filter(crate::Condition::is_true)?;
+    Some(Verdict::pending(
+        reconciling.reason_or("Reconciling"),
+        reconciling.message(),
+    ))
+}
+
+/// Present, because the report does not say what was asked for: reporters of the first generation
+/// leave the spec out. Counts alone are no evidence that they are the right ones.
+pub fn spec_not_reported() -> Verdict {
+    Verdict::present(
+        "SpecNotReported",
+        "the report does not say what was asked for, so what is there cannot be compared",
+    )
+}
+
+/// Pending, because the controller has not seen the newest spec.
+pub fn generation_not_observed(object: &Object<'_>) -> Verdict {
+    Verdict::pending(
+        "GenerationNotObserved",
+        format!(
+            "generation {} is not observed yet, only {}",
+            object.generation().unwrap_or_default(),
+            object.observed_generation().unwrap_or_default()
+        ),
+    )
+}

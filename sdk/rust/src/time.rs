@@ -1,0 +1,151 @@
+//! Reads the moments controllers write: RFC 3339, which is what Kubernetes' own times are in.
+//!
+//! Not a library, because the readers there are know every calendar and format, and would be half of
+//! a component.
+
+/// The moment `text` names, in Unix milliseconds; what is finer is cut off.
+///
+/// Takes what RFC 3339 allows: `t` and `z` in either case, a space for the `T`, any number of digits
+/// behind the second's point, an offset. A leap second (`:60`) reads as the second before it, as
+/// there is none in Unix time. Nothing for anything else, other forms of ISO 8601 among it.
+pub(crate) fn unix_ms(text: &str) -> Option<i64> {
+    let (date, rest) = text.as_bytes().split_first_chunk::<10>()?;
+    let day = days(date)?;
+    let (time, rest) = rest.split_first_chunk::<9>()?;
+    let &[b'T' | b't' | b' ', h1, h0, b':', m1, m0, b':', s1, s0] = time else {
+        return None;
+    };
+    let seconds =
+        clock(number(&[h1, h0], 23)?, number(&[m1, m0], 59)?) + number(&[s1, s0], 60)?.min(59);
+    let (ms, rest) = fraction_ms(rest)?;
+    let offset = offset_s(rest)?;
+    Some((day * 86_400 + seconds - offset) * 1000 + ms)
+}
+
+/// Days since 1970-01-01 of `YYYY-MM-DD`.
+fn days(date: &[u8; 10]) -> Option<i64> {
+    let &[y3, y2, y1, y0, b'-', m1, m0, b'-', d1, d0] = date else {
+        return None;
+    };
+    let year = number(&[y3, y2, y1, y0], 9999)?;
+    let month = number(&[m1, m0], 12).filter(|month| *month > 0)?;
+    let day = number(&[d1, d0], days_of(year, month)).filter(|day| *day > 0)?;
+    // Years that begin in March put the odd day at their end, so that months before it add up alike
+    // in every year: 153 days in every five months.
+    let (year, month) = if month > 2 {
+        (year, month - 3)
+    } else {
+        (year - 1, month + 9)
+    };
+    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    Some(year * 365 + leap_days + (153 * month + 2) / 5 + day - 1 - DAYS_TO_1970)
+}
+
+/// Days from 0000-03-01 to 1970-01-01.
+const DAYS_TO_1970: i64 = 719_468;
+
+fn days_of(year: i64, month: i64) -> i64 {
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    match month {
+        2 => 28 + i64::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Seconds of hours and minutes.
+fn clock(hours: i64, minutes: i64) -> i64 {
+    hours * 3600 + minutes * 60
+}
+
+/// Milliseconds of the digits after a point, and what follows; 0 where there is no point.
+fn fraction_ms(text: &[u8]) -> Option<(i64, &[u8])> {
+    let Some((b'.', rest)) = text.split_first() else {
+        return Some((0, text));
+    };
+    let count = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (digits, rest) = rest.split_at_checked(count).filter(|_| count > 0)?;
+    let three = [0, 1, 2].map(|index| digits.get(index).copied().unwrap_or(b'0'));
+    Some((number(&three, 999)?, rest))
+}
+
+/// Seconds east of UTC of `Z` or `+HH:MM`.
+fn offset_s(text: &[u8]) -> Option<i64> {
+    match *text {
+        [b'Z' | b'z'] => Some(0),
+        [sign @ (b'+' | b'-'), h1, h0, b':', m1, m0] => {
+            let seconds = clock(number(&[h1, h0], 23)?, number(&[m1, m0], 59)?);
+            Some(if sign == b'+' { seconds } else { -seconds })
+        }
+        _ => None,
+    }
+}
+
+/// A number of nothing but digits, up to `max`.
+fn number(digits: &[u8], max: i64) -> Option<i64> {
+    let number = digits.iter().try_fold(0, |number, digit| {
+        let digit = digit.is_ascii_digit().then(|| i64::from(digit - b'0'))?;
+        Some(number * 10 + digit)
+    });
+    number.filter(|number| *number <= max)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_moment_is_read_as_controllers_write_it() {
+        let table = [
+            ("1970-01-01T00:00:00Z", Some(0)),
+            ("2024-02-29T12:00:00Z", Some(1_709_208_000_000)),
+            ("2024-02-29t12:00:00z", Some(1_709_208_000_000)),
+            ("2024-02-29 12:00:00.123456Z", Some(1_709_208_000_123)),
+            ("2024-02-29T12:00:00.5+02:30", Some(1_709_199_000_500)),
+            ("2016-12-31T23:59:60Z", Some(1_483_228_799_000)),
+            ("2023-02-29T12:00:00Z", None),
+            ("2024-13-01T00:00:00Z", None),
+            ("2024-00-01T00:00:00Z", None),
+            ("2024-01-00T00:00:00Z", None),
+            ("2024-01-01T24:00:00Z", None),
+            ("2024-01-01T00:00:00", None),
+            ("2024-01-01T00:00:00.Z", None),
+            ("2024-01-01T00:00:00Z ", None),
+            ("2024-01-01", None),
+            ("2024-01-01T00:00:ä0Z", None),
+            ("", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(unix_ms(text), expected, "{text}");
+        }
+    }
+
+    fn by_library(text: &str) -> Option<i64> {
+        let time: jiff::Timestamp = text.parse().ok()?;
+        Some(time.as_millisecond())
+    }
+
+    proptest! {
+        #[test]
+        fn a_moment_is_what_a_library_says_it_is(
+            (year, month, day) in (1971_i32..=9998, 1_u32..=12, 1_u32..=31),
+            (hour, minute, second) in (0_u32..=24, 0_u32..=60, 0_u32..=60),
+            fraction in "(\\.[0-9]{1,9})?",
+            offset in "Z|z|[+-](0[0-9]|1[0-9]|2[0-3]):[0-5][0-9]",
+        ) {
+            let text = format!(
+                "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}{offset}"
+            );
+            prop_assert_eq!(unix_ms(&text), by_library(&text), "{}", text);
+        }
+
+        #[test]
+        fn any_text_is_read_as_a_library_would_or_not_at_all(text in "[0-9TtZz:. +-]{0,40}|.{0,40}") {
+            if let Some(ms) = unix_ms(&text) {
+                prop_assert_eq!(Some(ms), by_library(&text), "{}", text);
+            }
+        }
+    }
+}
