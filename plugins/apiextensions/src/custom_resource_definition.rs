@@ -1,0 +1,40 @@
+//! CustomResourceDefinition.
+//!
+//! The union of kstatus and Argo CD: names that are taken, a schema that is not structural, and an
+//! establishment that failed are failures. Terminating=True is Terminating also before the object
+//! itself carries a deletion time.
+
+use kindsight_sdk::prelude::*;
+
+pub(crate) fn kind() -> Kind {
+    Kind::new("apiextensions.k8s.io", "*", "CustomResourceDefinition").fields(&standard::FIELDS)
+}
+
+pub(crate) fn rule(object: &Object<'_>) -> Verdict {
+    if let Some(verdict) = standard::checks(object) {
+        return verdict;
+    }
+    let conditions = object.conditions();
+    let is_true = |name| conditions.find(name).filter(Condition::is_true);
+    let is_false = |name| conditions.find(name).filter(Condition::is_false);
+    if let Some(terminating) = is_true("Terminating") {
+        let reason = terminating.reason_or("Terminating");
+        return Verdict::terminating(reason, terminating.message());
+    }
+    if let Some(refused) = is_false("NamesAccepted") {
+        return Verdict::failed(refused.reason_or("NamesNotAccepted"), refused.message());
+    }
+    if let Some(schema) = is_true("NonStructuralSchema") {
+        return Verdict::failed("NonStructuralSchema", schema.message());
+    }
+    if let Some(established) = is_true("Established") {
+        return Verdict::ready("Established", established.message());
+    }
+    match is_false("Established") {
+        Some(failed) if failed.reason() != "Installing" => {
+            Verdict::failed(failed.reason_or("NotEstablished"), failed.message())
+        }
+        Some(installing) => Verdict::pending("Installing", installing.message()),
+        None => Verdict::pending("NotEstablished", "the API server does not serve it yet"),
+    }
+}

@@ -1,0 +1,44 @@
+//! Interpreter for the group `apiextensions.k8s.io`: CustomResourceDefinition.
+
+mod custom_resource_definition;
+mod fixtures;
+
+use kindsight_sdk::prelude::*;
+
+/// The interpreter.
+pub struct ApiExtensions;
+
+impl Interpreter for ApiExtensions {
+    fn describe() -> Description {
+        Description::new(
+            "apiextensions.k8s.io",
+            env!("CARGO_PKG_VERSION"),
+            "CustomResourceDefinitions",
+        )
+        .kind(custom_resource_definition::kind())
+        .states(&[READY, PENDING, FAILED, TERMINATING])
+    }
+
+    fn interpret(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+        match object.kind() {
+            "CustomResourceDefinition" => Ok(custom_resource_definition::rule(object)),
+            _ => Err(Failure::Unsupported),
+        }
+    }
+
+    fn fixtures() -> Vec<Fixture> {
+        fixtures::all()
+    }
+}
+
+kindsight_sdk::export!(ApiExtensions);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fixture_holds() {
+        kindsight_sdk::harness::check_fixtures::<ApiExtensions>();
+    }
+}

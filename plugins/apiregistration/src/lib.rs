@@ -1,0 +1,43 @@
+//! Interpreter for the group `apiregistration.k8s.io`: APIService.
+
+mod api_service;
+
+use kindsight_sdk::prelude::*;
+
+/// The interpreter.
+pub struct ApiRegistration;
+
+impl Interpreter for ApiRegistration {
+    fn describe() -> Description {
+        Description::new(
+            "apiregistration.k8s.io",
+            env!("CARGO_PKG_VERSION"),
+            "APIServices",
+        )
+        .kind(api_service::kind())
+        .states(&[READY, PENDING, FAILED, TERMINATING])
+    }
+
+    fn interpret(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+        match object.kind() {
+            "APIService" => Ok(api_service::rule(object)),
+            _ => Err(Failure::Unsupported),
+        }
+    }
+
+    fn fixtures() -> Vec<Fixture> {
+        api_service::fixtures()
+    }
+}
+
+kindsight_sdk::export!(ApiRegistration);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fixture_holds() {
+        kindsight_sdk::harness::check_fixtures::<ApiRegistration>();
+    }
+}

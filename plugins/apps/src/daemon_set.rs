@@ -1,0 +1,56 @@
+//! DaemonSet.
+//!
+//! As kstatus, which requires both generations: a DaemonSet without them was never looked at. With
+//! OnDelete the controller does not replace pods, so their age does not count.
+
+use kindsight_sdk::prelude::*;
+
+use crate::{METADATA, count};
+
+pub(crate) fn kind() -> Kind {
+    Kind::new("apps", "*", "DaemonSet")
+        .fields(&METADATA)
+        .fields(&["/spec/updateStrategy/type", "/status"])
+}
+
+pub(crate) fn rule(object: &Object<'_>) -> Verdict {
+    if let Some(verdict) = standard::checks(object) {
+        return verdict;
+    }
+    if object.observed_generation().is_none() {
+        let message = "the controller has not looked at it yet";
+        return Verdict::pending("GenerationNotObserved", message);
+    }
+    let Some(want) = object.status().get("desiredNumberScheduled").integer() else {
+        let message = "the controller has not counted the nodes yet";
+        return Verdict::pending("NodesNotCounted", message);
+    };
+    short_of(object, want).unwrap_or_else(|| done(want))
+}
+
+fn short_of(object: &Object<'_>, want: i64) -> Option<Verdict> {
+    let by_hand = object.at("/spec/updateStrategy/type").text() == Some("OnDelete");
+    let checks = [
+        ("currentNumberScheduled", "Scheduling", "scheduled"),
+        ("updatedNumberScheduled", "RollingOut", "updated"),
+        ("numberAvailable", "Unavailable", "available"),
+        ("numberReady", "NotReady", "ready"),
+    ];
+    let relevant = checks
+        .iter()
+        .filter(|(field, ..)| !(by_hand && *field == "updatedNumberScheduled"));
+    for (field, reason, what) in relevant {
+        let have = object.status_count(field);
+        if have < want {
+            return Some(Verdict::pending(*reason, count(have, want, what)));
+        }
+    }
+    None
+}
+
+fn done(want: i64) -> Verdict {
+    match want {
+        0 => Verdict::ready("NoMatchingNodes", "no node is asked to run it"),
+        _ => Verdict::ready("RolledOut", count(want, want, "available")),
+    }
+}

@@ -1,0 +1,68 @@
+//! Interpreter for the group `apps`: Deployment, StatefulSet, DaemonSet, ReplicaSet.
+
+mod daemon_set;
+mod deployment;
+mod fixtures;
+mod replica_set;
+mod stateful_set;
+
+use kindsight_sdk::prelude::*;
+
+/// The interpreter.
+pub struct Apps;
+
+impl Interpreter for Apps {
+    fn describe() -> Description {
+        Description::new(
+            "apps",
+            env!("CARGO_PKG_VERSION"),
+            "Deployments, StatefulSets, DaemonSets and ReplicaSets",
+        )
+        .kinds([
+            deployment::kind(),
+            stateful_set::kind(),
+            daemon_set::kind(),
+            replica_set::kind(),
+        ])
+        .states(&[READY, PRESENT, PENDING, SUSPENDED, FAILED, TERMINATING])
+    }
+
+    fn interpret(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+        let rule = match object.kind() {
+            "Deployment" => deployment::rule,
+            "StatefulSet" => stateful_set::rule,
+            "DaemonSet" => daemon_set::rule,
+            "ReplicaSet" => replica_set::rule,
+            _ => return Err(Failure::Unsupported),
+        };
+        Ok(rule(object))
+    }
+
+    fn fixtures() -> Vec<Fixture> {
+        fixtures::all()
+    }
+}
+
+kindsight_sdk::export!(Apps);
+
+/// What every rule here looks at beside its own fields.
+const METADATA: [&str; 3] = [
+    "/metadata/deletionTimestamp",
+    "/metadata/finalizers",
+    "/metadata/generation",
+];
+
+/// "2 of 3 replicas are …".
+fn count(have: i64, want: i64, what: &str) -> String {
+    format!("{have} of {want} replicas are {what}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fixture_holds() {
+        kindsight_sdk::harness::check_fixtures::<Apps>();
+    }
+}

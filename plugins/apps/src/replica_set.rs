@@ -1,0 +1,49 @@
+//! ReplicaSet.
+//!
+//! As Argo CD: pods that cannot be made are a failure (kstatus waits), and kstatus' counts.
+
+use kindsight_sdk::prelude::*;
+
+use crate::{METADATA, count};
+
+pub(crate) fn kind() -> Kind {
+    Kind::new("apps", "*", "ReplicaSet")
+        .fields(&METADATA)
+        .fields(&["/spec/replicas", "/status"])
+}
+
+pub(crate) fn rule(object: &Object<'_>) -> Verdict {
+    if let Some(verdict) = standard::checks(object) {
+        return verdict;
+    }
+    let conditions = object.conditions();
+    if let Some(refused) = conditions.find("ReplicaFailure").filter(Condition::is_true) {
+        return Verdict::failed(refused.reason_or("ReplicaFailure"), refused.message());
+    }
+    if object.status().is_empty() {
+        return Verdict::pending("NoStatusYet", "the controller has not looked at it yet");
+    }
+    let Some(want) = object.replicas() else {
+        return standard::spec_not_reported();
+    };
+    let total = object.status_count("replicas");
+    if total > want {
+        let message = format!("{total} replicas, {want} are wanted");
+        return Verdict::pending("ScalingDown", message);
+    }
+    let checks = [
+        ("fullyLabeledReplicas", "Labelling", "labelled"),
+        ("readyReplicas", "NotReady", "ready"),
+        ("availableReplicas", "Unavailable", "available"),
+    ];
+    for (field, reason, what) in checks {
+        let have = object.status_count(field);
+        if have < want {
+            return Verdict::pending(reason, count(have, want, what));
+        }
+    }
+    match want {
+        0 => Verdict::ready("ScaledToZero", "no replicas are wanted"),
+        _ => Verdict::ready("Available", count(want, want, "available")),
+    }
+}

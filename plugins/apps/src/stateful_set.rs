@@ -1,0 +1,80 @@
+//! StatefulSet.
+//!
+//! As kstatus and `kubectl rollout status`; with OnDelete the controller never replaces pods by
+//! itself, so only the counts speak. A partition holds replicas back on purpose.
+
+use kindsight_sdk::prelude::*;
+
+use crate::{METADATA, count};
+
+pub(crate) fn kind() -> Kind {
+    Kind::new("apps", "*", "StatefulSet")
+        .fields(&METADATA)
+        .fields(&["/spec/replicas", "/spec/updateStrategy", "/status"])
+}
+
+pub(crate) fn rule(object: &Object<'_>) -> Verdict {
+    if let Some(verdict) = standard::checks(object) {
+        return verdict;
+    }
+    if object.observed_generation().unwrap_or(0) <= 0 {
+        let message = "the controller has not looked at it yet";
+        return Verdict::pending("GenerationNotObserved", message);
+    }
+    let Some(want) = object.replicas() else {
+        return standard::spec_not_reported();
+    };
+    short_of(object, want).unwrap_or_else(|| rollout(object, want))
+}
+
+/// Counts that are not what was asked for, whatever the update strategy.
+fn short_of(object: &Object<'_>, want: i64) -> Option<Verdict> {
+    let total = object.status_count("replicas");
+    let ready = object.status_count("readyReplicas");
+    let available = object.status().get("availableReplicas").integer();
+    if ready < want {
+        return Some(Verdict::pending("NotReady", count(ready, want, "ready")));
+    }
+    if total > want {
+        let message = format!("{total} replicas, {want} are wanted");
+        return Some(Verdict::pending("ScalingDown", message));
+    }
+    if total < want {
+        return Some(Verdict::pending("ScalingUp", count(total, want, "created")));
+    }
+    let available = available.filter(|&available| available < want)?;
+    let message = count(available, want, "available");
+    Some(Verdict::pending("Unavailable", message))
+}
+
+fn rollout(object: &Object<'_>, want: i64) -> Verdict {
+    let strategy = object.spec().get("updateStrategy");
+    if strategy.get("type").text() == Some("OnDelete") {
+        return Verdict::ready("OnDelete", count(want, want, "ready"));
+    }
+    let partition = strategy
+        .at("/rollingUpdate/partition")
+        .integer()
+        .unwrap_or(0);
+    let updated = object.status_count("updatedReplicas");
+    if partition > 0 {
+        let expected = (want - partition).max(0);
+        return if updated < expected {
+            Verdict::pending("RollingOut", count(updated, expected, "updated"))
+        } else {
+            Verdict::ready("PartitionRolledOut", count(updated, want, "updated"))
+        };
+    }
+    let status = object.status();
+    let current = status.get("currentReplicas").integer().unwrap_or(0);
+    if status.get("currentRevision").text() != status.get("updateRevision").text() {
+        return Verdict::pending("RollingOut", count(updated, want, "updated"));
+    }
+    if current < want {
+        return Verdict::pending("RollingOut", count(current, want, "current"));
+    }
+    match want {
+        0 => Verdict::ready("ScaledToZero", "no replicas are wanted"),
+        _ => Verdict::ready("RolledOut", count(want, want, "ready")),
+    }
+}

@@ -1,0 +1,104 @@
+//! HorizontalPodAutoscaler.
+//!
+//! Argo CD's signals, read with their status (it looks at the reasons alone): a target that cannot be
+//! scaled is a failure at once. Metrics fail for minutes whenever Pods are new, so that is a failure
+//! only when it lasts (argo-cd#6287); a spec that no metric can ever answer does not get that time.
+//! Ready takes both `AbleToScale` and `ScalingActive`, where Argo CD takes any one.
+//!
+//! v1 keeps its conditions in an annotation, as JSON text.
+
+use kindsight_sdk::prelude::*;
+
+/// How long metrics may fail before that is a failure, where the operator says nothing.
+const METRICS_GRACE_S: i64 = 300;
+
+pub(crate) const SETTINGS_SCHEMA: &str = r#"{
+  "type": "object",
+  "properties": {
+    "metricsGraceSeconds": {
+      "type": "integer",
+      "minimum": 0,
+      "default": 300,
+      "description": "How long a HorizontalPodAutoscaler may go without metrics before it is Failed."
+    }
+  },
+  "additionalProperties": false
+}"#;
+
+const V1_CONDITIONS: &str = "autoscaling.alpha.kubernetes.io/conditions";
+
+/// Reasons of `ScalingActive` that only another spec takes away.
+const WRONG_SPEC: [&str; 3] = [
+    "InvalidSelector",
+    "AmbiguousSelector",
+    "InvalidMetricSourceType",
+];
+
+pub(crate) fn kind() -> Kind {
+    Kind::new("autoscaling", "*", "HorizontalPodAutoscaler")
+        .fields(&standard::FIELDS)
+        .fields(&["/metadata/annotations/autoscaling.alpha.kubernetes.io~1conditions"])
+}
+
+pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
+    if let Some(verdict) = standard::checks(object) {
+        return Ok(verdict);
+    }
+    if !object.status().is_object() {
+        return Ok(Verdict::pending(
+            "NoStatusYet",
+            "the controller has not looked at it yet",
+        ));
+    }
+    let grace_ms = input.setting_ms("metricsGraceSeconds", METRICS_GRACE_S)?;
+    let now_ms = input.now_ms();
+    if let Some(annotation) = object.annotation(V1_CONDITIONS) {
+        let as_status = format!(r#"{{"status": {{"conditions": {annotation}}}}}"#);
+        let verdict = Object::read(&as_status, |v1| {
+            Ok(judge(v1.conditions(), grace_ms, now_ms))
+        });
+        return Ok(verdict.unwrap_or_else(|_| {
+            Verdict::pending("UnreadableConditions", "its annotation holds no conditions")
+        }));
+    }
+    Ok(judge(object.conditions(), grace_ms, now_ms))
+}
+
+fn judge(conditions: Conditions<'_>, grace_ms: i64, now_ms: i64) -> Verdict {
+    let Some(able) = conditions.find("AbleToScale") else {
+        let message = "it does not say that it can scale its target";
+        return Verdict::pending("WaitingToScale", message);
+    };
+    if able.is_false() && able.reason().starts_with("Failed") {
+        return Verdict::failed(able.reason(), able.message());
+    }
+    if !able.is_true() {
+        return Verdict::pending(able.reason_or("WaitingToScale"), able.message());
+    }
+    match conditions.find("ScalingActive") {
+        Some(active) if active.is_true() => {
+            Verdict::ready(active.reason_or("ScalingActive"), active.message())
+        }
+        Some(active) if active.is_false() => inactive(active, grace_ms, now_ms),
+        _ => Verdict::pending("WaitingForMetrics", "it has not seen a metric yet"),
+    }
+}
+
+fn inactive(active: Condition<'_>, grace_ms: i64, now_ms: i64) -> Verdict {
+    let (reason, message) = (active.reason_or("ScalingInactive"), active.message());
+    if reason == "ScalingDisabled" {
+        return Verdict::ready(reason, message);
+    }
+    if WRONG_SPEC.contains(&reason) {
+        return Verdict::failed(reason, message);
+    }
+    let deadline_ms = active
+        .since_ms()
+        .map(|since_ms| since_ms.saturating_add(grace_ms));
+    match deadline_ms {
+        Some(deadline_ms) if now_ms < deadline_ms => {
+            Verdict::pending(reason, message).look_again_at(deadline_ms)
+        }
+        _ => Verdict::failed(reason, message),
+    }
+}

@@ -1,0 +1,50 @@
+//! Interpreter for the group `batch`: Job, CronJob.
+
+mod cron_job;
+mod fixtures;
+mod job;
+
+use kindsight_sdk::prelude::*;
+
+/// The interpreter.
+pub struct Batch;
+
+impl Interpreter for Batch {
+    fn describe() -> Description {
+        Description::new("batch", env!("CARGO_PKG_VERSION"), "Jobs and CronJobs")
+            .kinds([job::kind(), cron_job::kind()])
+            .states(&[
+                READY,
+                SUCCEEDED,
+                PRESENT,
+                PENDING,
+                SUSPENDED,
+                FAILED,
+                TERMINATING,
+            ])
+    }
+
+    fn interpret(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+        match object.kind() {
+            "Job" => Ok(job::rule(object)),
+            "CronJob" => Ok(cron_job::rule(object)),
+            _ => Err(Failure::Unsupported),
+        }
+    }
+
+    fn fixtures() -> Vec<Fixture> {
+        fixtures::all()
+    }
+}
+
+kindsight_sdk::export!(Batch);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fixture_holds() {
+        kindsight_sdk::harness::check_fixtures::<Batch>();
+    }
+}

@@ -1,0 +1,43 @@
+//! Interpreter for the group `certificates.k8s.io`: CertificateSigningRequest.
+
+mod certificate_signing_request;
+
+use kindsight_sdk::prelude::*;
+
+/// The interpreter.
+pub struct Certificates;
+
+impl Interpreter for Certificates {
+    fn describe() -> Description {
+        Description::new(
+            "certificates.k8s.io",
+            env!("CARGO_PKG_VERSION"),
+            "CertificateSigningRequests",
+        )
+        .kind(certificate_signing_request::kind())
+        .states(&[READY, PENDING, FAILED, TERMINATING])
+    }
+
+    fn interpret(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+        match object.kind() {
+            "CertificateSigningRequest" => Ok(certificate_signing_request::rule(object)),
+            _ => Err(Failure::Unsupported),
+        }
+    }
+
+    fn fixtures() -> Vec<Fixture> {
+        certificate_signing_request::fixtures()
+    }
+}
+
+kindsight_sdk::export!(Certificates);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fixture_holds() {
+        kindsight_sdk::harness::check_fixtures::<Certificates>();
+    }
+}

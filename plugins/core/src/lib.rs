@@ -1,0 +1,91 @@
+//! Interpreter for the core group: Pods, Services, volumes, Namespaces, Nodes, ReplicationController,
+//! and the Kinds of that group that know no readiness.
+
+mod fixtures;
+mod namespace;
+mod node;
+mod persistent_volume;
+mod persistent_volume_claim;
+mod pod;
+mod replication_controller;
+mod service;
+
+use kindsight_sdk::prelude::*;
+
+/// The interpreter.
+pub struct Core;
+
+/// Kinds that are what they are as soon as they are stored.
+const WITHOUT_READINESS: [&str; 8] = [
+    "ConfigMap",
+    "Secret",
+    "ServiceAccount",
+    "Endpoints",
+    "Event",
+    "LimitRange",
+    "ResourceQuota",
+    "PodTemplate",
+];
+
+impl Interpreter for Core {
+    fn describe() -> Description {
+        Description::new(
+            "core",
+            env!("CARGO_PKG_VERSION"),
+            "Pods, Services, volumes, Namespaces, Nodes and what else the core group has",
+        )
+        .kinds([
+            pod::kind(),
+            service::kind(),
+            persistent_volume_claim::kind(),
+            persistent_volume::kind(),
+            namespace::kind(),
+            node::kind(),
+            replication_controller::kind(),
+        ])
+        .kinds(
+            WITHOUT_READINESS
+                .map(|kind| Kind::new("", "*", kind).fields(&standard::DELETION_FIELDS)),
+        )
+        .states(&ALL)
+        .settings_schema(pod::SETTINGS_SCHEMA)
+    }
+
+    fn interpret(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
+        let rule = match object.kind() {
+            "Pod" => return pod::rule(object, input),
+            "Service" => service::rule,
+            "PersistentVolumeClaim" => persistent_volume_claim::rule,
+            "PersistentVolume" => persistent_volume::rule,
+            "Namespace" => namespace::rule,
+            "Node" => node::rule,
+            "ReplicationController" => replication_controller::rule,
+            kind if WITHOUT_READINESS.contains(&kind) => standard::presence,
+            _ => return Err(Failure::Unsupported),
+        };
+        Ok(rule(object))
+    }
+
+    fn fixtures() -> Vec<Fixture> {
+        fixtures::all()
+    }
+}
+
+kindsight_sdk::export!(Core);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fixture_holds() {
+        kindsight_sdk::harness::check_fixtures::<Core>();
+    }
+
+    #[test]
+    fn a_kind_nobody_declared_is_left_to_others() {
+        let binding = r#"{"apiVersion": "v1", "kind": "Binding"}"#;
+        let verdict = kindsight_sdk::harness::judge::<Core>(binding);
+        assert_eq!(verdict, Err(Failure::Unsupported));
+    }
+}

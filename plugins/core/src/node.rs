@@ -1,0 +1,30 @@
+//! Node.
+//!
+//! The condition `Ready`, as kstatus reads it, except that Unknown stays Unknown: the control plane
+//! has lost the kubelet, which is no news of the Node. Cordoned is a reason and not a state, for the
+//! Pods that are there keep running.
+
+use kindsight_sdk::prelude::*;
+
+pub(crate) fn kind() -> Kind {
+    Kind::new("", "*", "Node")
+        .fields(&standard::DELETION_FIELDS)
+        .fields(&["/spec/unschedulable", "/status/conditions"])
+}
+
+pub(crate) fn rule(object: &Object<'_>) -> Verdict {
+    if let Some(verdict) = standard::deletion(object) {
+        return verdict;
+    }
+    let Some(ready) = object.conditions().find("Ready") else {
+        return Verdict::pending("NoConditionYet", "the kubelet has not reported yet");
+    };
+    match ready.status() {
+        ConditionStatus::True if object.at("/spec/unschedulable").is_true() => {
+            Verdict::ready("Cordoned", "works, and takes no new Pods")
+        }
+        ConditionStatus::True => Verdict::ready("Ready", ready.message()),
+        ConditionStatus::False => Verdict::pending(ready.reason_or("NotReady"), ready.message()),
+        ConditionStatus::Unknown => Verdict::unknown(ready.reason_or("Unknown"), ready.message()),
+    }
+}

@@ -1,0 +1,31 @@
+//! PersistentVolume.
+//!
+//! No peer has a rule. Released is Present: the data waits for somebody to say what becomes of it,
+//! and nothing is wrong.
+
+use kindsight_sdk::prelude::*;
+
+pub(crate) fn kind() -> Kind {
+    Kind::new("", "*", "PersistentVolume")
+        .fields(&standard::DELETION_FIELDS)
+        .fields(&["/status/phase", "/status/reason", "/status/message"])
+}
+
+pub(crate) fn rule(object: &Object<'_>) -> Verdict {
+    if let Some(verdict) = standard::deletion(object) {
+        return verdict;
+    }
+    let status = object.status();
+    let message = status.get("message").text_or_empty();
+    match status.get("phase").text_or_empty() {
+        phase @ ("Bound" | "Available") => Verdict::ready(phase, message),
+        "Released" => Verdict::present("Released", "its claim is gone and the data is kept"),
+        "Failed" => {
+            let reason = status.get("reason").text().filter(|text| !text.is_empty());
+            Verdict::failed(reason.unwrap_or("ReclaimFailed"), message)
+        }
+        "Pending" => Verdict::pending("NotAvailableYet", message),
+        "" => Verdict::pending("NoPhaseYet", "it has no phase yet"),
+        other => Verdict::unknown("UnknownPhase", format!("its phase is {other}")),
+    }
+}

@@ -1,0 +1,51 @@
+//! ReplicationController.
+//!
+//! As a ReplicaSet: kstatus' counts, and Argo CD's Failed for Pods that cannot be made.
+
+use kindsight_sdk::prelude::*;
+
+pub(crate) fn kind() -> Kind {
+    Kind::new("", "*", "ReplicationController")
+        .fields(&standard::DELETION_FIELDS)
+        .fields(&["/metadata/generation", "/spec/replicas", "/status"])
+}
+
+pub(crate) fn rule(object: &Object<'_>) -> Verdict {
+    if let Some(verdict) = standard::checks(object) {
+        return verdict;
+    }
+    let conditions = object.conditions();
+    if let Some(refused) = conditions.find("ReplicaFailure").filter(Condition::is_true) {
+        return Verdict::failed(refused.reason_or("ReplicaFailure"), refused.message());
+    }
+    if object.status().is_empty() {
+        return Verdict::pending("NoStatusYet", "the controller has not looked at it yet");
+    }
+    match object.replicas() {
+        Some(want) => counts(object, want),
+        None => standard::spec_not_reported(),
+    }
+}
+
+fn counts(object: &Object<'_>, want: i64) -> Verdict {
+    let total = object.status_count("replicas");
+    if total > want {
+        let message = format!("{total} replicas, {want} are wanted");
+        return Verdict::pending("ScalingDown", message);
+    }
+    let checks = [
+        ("fullyLabeledReplicas", "Labelling", "labelled"),
+        ("readyReplicas", "NotReady", "ready"),
+        ("availableReplicas", "Unavailable", "available"),
+    ];
+    for (field, reason, what) in checks {
+        let have = object.status_count(field);
+        if have < want {
+            return Verdict::pending(reason, format!("{have} of {want} replicas are {what}"));
+        }
+    }
+    match want {
+        0 => Verdict::ready("ScaledToZero", "no replicas are wanted"),
+        _ => Verdict::ready("Available", format!("all {want} replicas are available")),
+    }
+}

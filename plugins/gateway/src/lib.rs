@@ -1,0 +1,88 @@
+//! Interpreter for the group `gateway.networking.k8s.io`: Gateways, their classes, routes and
+//! policies.
+//!
+//! All of them report in the same conditions, so they differ only in where those stand: see
+//! [`parts`].
+
+mod fixtures;
+mod parts;
+mod rules;
+
+use kindsight_sdk::prelude::*;
+
+/// The interpreter.
+pub struct Gateway;
+
+const GROUP: &str = "gateway.networking.k8s.io";
+
+const ROUTES: [&str; 5] = ["HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute"];
+
+/// What every rule here looks at beside its own fields.
+const METADATA: [&str; 3] = [
+    "/metadata/deletionTimestamp",
+    "/metadata/finalizers",
+    "/metadata/generation",
+];
+
+impl Interpreter for Gateway {
+    fn describe() -> Description {
+        let kind = |kind, fields: &[&str]| {
+            let kind = Kind::new(GROUP, "*", kind).fields(&METADATA);
+            kind.fields(fields)
+        };
+        Description::new(
+            GROUP,
+            env!("CARGO_PKG_VERSION"),
+            "Gateways, their classes, routes and policies",
+        )
+        .kinds([
+            kind("GatewayClass", &["/status/conditions"]),
+            kind("Gateway", &["/status/conditions", "/status/listeners"]),
+            kind("ListenerSet", &["/status/conditions", "/status/listeners"]),
+            kind("BackendTLSPolicy", &["/status/ancestors"]),
+            Kind::new(GROUP, "*", "ReferenceGrant").fields(&standard::DELETION_FIELDS),
+        ])
+        .kinds(ROUTES.map(|route| kind(route, &["/status/parents"])))
+        .states(&[READY, PRESENT, PENDING, FAILED, TERMINATING])
+    }
+
+    fn interpret(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+        let rule = match object.kind() {
+            "GatewayClass" => rules::gateway_class,
+            "Gateway" | "ListenerSet" => rules::gateway,
+            "BackendTLSPolicy" => rules::backend_tls_policy,
+            "ReferenceGrant" => standard::presence,
+            kind if ROUTES.contains(&kind) => rules::route,
+            _ => return Err(Failure::Unsupported),
+        };
+        Ok(rule(object))
+    }
+
+    fn fixtures() -> Vec<Fixture> {
+        fixtures::all()
+    }
+}
+
+kindsight_sdk::export!(Gateway);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fixture_holds() {
+        kindsight_sdk::harness::check_fixtures::<Gateway>();
+    }
+
+    #[test]
+    fn a_complaint_names_the_part_it_comes_from() {
+        let route = r#"{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute",
+            "status": {"parents": [
+                {"parentRef": {"name": "a"}, "conditions": [{"type": "Accepted", "status": "True"}]},
+                {"parentRef": {"name": "b", "sectionName": "tls"}, "conditions": [
+                    {"type": "Accepted", "status": "True"},
+                    {"type": "ResolvedRefs", "status": "False", "message": "no such Service"}]}]}}"#;
+        let verdict = kindsight_sdk::harness::judge::<Gateway>(route).unwrap();
+        assert_eq!(verdict.message, "parent b, section tls: no such Service");
+    }
+}

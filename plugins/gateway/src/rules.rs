@@ -1,0 +1,89 @@
+//! One rule a Kind: which parts it has, and what they have to say.
+//!
+//! As Argo CD's scripts, which read TLS, TCP and UDP routes not at all; here they are routes like the
+//! others. Conditions of an older generation do not count. Two things are stricter: a Gateway has to
+//! say that it is programmed and anything else that it is accepted, where Argo CD takes silence for
+//! consent; and a listener that is refused fails its Gateway also while that is being programmed.
+
+use kindsight_sdk::prelude::*;
+
+use crate::parts::{Part, complaint};
+
+pub(crate) fn gateway_class(object: &Object<'_>) -> Verdict {
+    judge(object, "Accepted", &[own(object, "Accepted")])
+}
+
+/// Gateway and `ListenerSet`: its own conditions, then those of each listener.
+pub(crate) fn gateway(object: &Object<'_>) -> Verdict {
+    let mut parts = vec![own(object, "Programmed")];
+    let listeners = object.at("/status/listeners").items();
+    parts.extend(listeners.map(|listener| Part {
+        name: format!("listener {}", listener.get("name").text_or_empty()),
+        conditions: object.conditions_of(listener),
+        required: None,
+    }));
+    judge(object, "Programmed", &parts)
+}
+
+/// One current parent is enough: those whose conditions are all of an older generation belong to a
+/// controller that is slow, or gone.
+pub(crate) fn route(object: &Object<'_>) -> Verdict {
+    let parents = object.at("/status/parents").items();
+    let current = parents.filter(|parent| !object.conditions_of(*parent).are_all_stale());
+    let parts = current.map(|parent| Part {
+        name: name("parent", parent.get("parentRef")),
+        conditions: object.conditions_of(parent),
+        required: Some("Accepted"),
+    });
+    judge(object, "Accepted", &parts.collect::<Vec<_>>())
+}
+
+/// Every ancestor has to have seen the newest generation.
+pub(crate) fn backend_tls_policy(object: &Object<'_>) -> Verdict {
+    let ancestors = object.at("/status/ancestors").items();
+    let parts = ancestors.map(|ancestor| Part {
+        name: name("ancestor", ancestor.get("ancestorRef")),
+        conditions: object.conditions_of(ancestor),
+        required: Some("Accepted"),
+    });
+    judge(object, "Accepted", &parts.collect::<Vec<_>>())
+}
+
+fn judge(object: &Object<'_>, well: &str, parts: &[Part<'_>]) -> Verdict {
+    if let Some(verdict) = standard::checks(object) {
+        return verdict;
+    }
+    if parts.is_empty() {
+        let message = "no controller speaks of its newest generation";
+        return Verdict::pending("WaitingForController", message);
+    }
+    complaint(parts)
+        .or_else(|| unclear(object))
+        .unwrap_or_else(|| Verdict::ready(well, ""))
+}
+
+/// Present, where nobody can tell whether the conditions speak of the newest generation.
+fn unclear(object: &Object<'_>) -> Option<Verdict> {
+    let generation = object.at("/metadata/generation");
+    let is_clear = !generation.is_present() || generation.integer().is_some();
+    let message = "its generation is no number, so its conditions may be of an older one";
+    (!is_clear).then(|| Verdict::present("NumberUnclear", message))
+}
+
+/// The object's own conditions.
+fn own<'a>(object: &Object<'a>, required: &'static str) -> Part<'a> {
+    Part {
+        name: String::new(),
+        conditions: object.conditions(),
+        required: Some(required),
+    }
+}
+
+/// "parent web, section https".
+fn name(what: &str, reference: Node<'_>) -> String {
+    let name = reference.get("name").text_or_empty();
+    match reference.get("sectionName").text() {
+        Some(section) => format!("{what} {name}, section {section}"),
+        None => format!("{what} {name}"),
+    }
+}

@@ -1,0 +1,171 @@
+//! What the conditions say, one by one and together.
+
+mod claim;
+
+use kindsight_sdk::prelude::*;
+
+use crate::condition_types::Role;
+use crate::evidence::{Evidence, Says};
+use crate::words::{Meaning, meaning};
+use claim::Claim;
+
+/// What a list of conditions says; empty where there is none that says anything.
+pub(crate) fn evidence(holder: Node<'_>, generation: Option<i64>) -> Vec<Evidence> {
+    let list = holder.get("conditions");
+    let all: Vec<Claim<'_>> = claims(list).collect();
+    if all.is_empty() {
+        return empty(list);
+    }
+    let current: Vec<_> = all
+        .iter()
+        .copied()
+        .filter(|claim| !claim.is_stale(generation))
+        .collect();
+    let summed_up = sums_up(&current);
+    let is_history = current.len() < all.len() && summed_up.is_none();
+    let read = current
+        .into_iter()
+        .filter_map(|claim| read(claim, summed_up));
+    read.chain(is_history.then(history)).collect()
+}
+
+/// Conditions of an older generation, and none of this one that sums up.
+fn history() -> Evidence {
+    let message = "the conditions speak of an older generation";
+    Evidence::new(Says::Pending, &["GenerationNotObserved"], message)
+}
+
+/// Whether any condition of this generation that should be True is.
+pub(crate) fn any_holds(holder: Node<'_>, generation: Option<i64>) -> bool {
+    claims(holder.get("conditions")).any(|claim| {
+        claim.role.is_positive() && claim.is(ConditionStatus::True) && !claim.is_stale(generation)
+    })
+}
+
+/// Whether every status in the list is a string, as the API has it. Another type was not written by
+/// a controller, and who wrote it is not known.
+pub(crate) fn are_genuine(holder: Node<'_>) -> bool {
+    let mut items = holder.get("conditions").items();
+    items.all(|item| item.get("status").text().is_some())
+}
+
+/// Whether any condition says for which generation it was set.
+pub(crate) fn name_a_generation(holder: Node<'_>) -> bool {
+    let mut items = holder.get("conditions").items();
+    items.any(|item| item.get("observedGeneration").is_present())
+}
+
+/// A list of conditions with nothing in it: the Kind has conditions, and nobody has set one.
+fn empty(list: Node<'_>) -> Vec<Evidence> {
+    if !list.is_array() {
+        return Vec::new();
+    }
+    let message = "no condition is set yet";
+    vec![Evidence::new(Says::Pending, &["NoConditionsYet"], message)]
+}
+
+fn claims(list: Node<'_>) -> impl Iterator<Item = Claim<'_>> {
+    let listed = list.items().filter(|node| node.is_object());
+    let mapped = list.members();
+    listed
+        .map(|node| Claim::new(node.get("type").text_or_empty(), node))
+        .chain(mapped.map(|(name, node)| Claim::new(name, node)))
+}
+
+/// Whether a summary is there, and whether every one is True.
+fn sums_up(claims: &[Claim<'_>]) -> Option<bool> {
+    let mut summaries = claims
+        .iter()
+        .filter(|claim| claim.role == Role::Summary)
+        .peekable();
+    summaries.peek()?;
+    Some(summaries.all(|claim| claim.is(ConditionStatus::True)))
+}
+
+/// What one condition says. `summed_up`: whether there is a summary, and whether it is True.
+fn read(claim: Claim<'_>, summed_up: Option<bool>) -> Option<Evidence> {
+    let is_true = claim.is(ConditionStatus::True);
+    let says = match claim.role {
+        Role::Summary | Role::End if is_true => Some(holds(claim)),
+        Role::Summary | Role::End => Some(does_not_hold(claim)),
+        Role::Verdict | Role::Acceptance if is_true && summed_up.is_none() => Some(holds(claim)),
+        Role::Verdict | Role::Acceptance | Role::Step | Role::Part => detail(claim, summed_up),
+        Role::Abnormal if is_true => abnormal(claim),
+        Role::Transition => transition(claim),
+        Role::Pause if is_true => Some(Says::Suspended),
+        Role::Other => other(claim, summed_up),
+        Role::Abnormal | Role::Pause => None,
+    };
+    says.map(|says| claim.evidence(says))
+}
+
+/// A positive condition that is True, unless its own reason says otherwise.
+fn holds(claim: Claim<'_>) -> Says {
+    match (claim.role, meaning(claim.reason())) {
+        (Role::End, Some(Meaning::Failed)) => Says::Failed,
+        (_, Some(Meaning::Failed | Meaning::Pending)) => Says::Doubtful,
+        (Role::End, _) => Says::Finished,
+        _ => Says::Ready,
+    }
+}
+
+/// A positive condition that is False or Unknown.
+fn does_not_hold(claim: Claim<'_>) -> Says {
+    let is_false = claim.is(ConditionStatus::False);
+    match claim.why() {
+        _ if is_false && claim.is_failure() => Says::Failed,
+        Some(Meaning::Suspended) => Says::Suspended,
+        _ => Says::Pending,
+    }
+}
+
+/// A condition beside the summary that is not True, or where there is no summary.
+fn detail(claim: Claim<'_>, summed_up: Option<bool>) -> Option<Says> {
+    match claim.status {
+        ConditionStatus::True => None,
+        ConditionStatus::Unknown => summed_up.is_none().then(|| does_not_hold(claim)),
+        ConditionStatus::False => detail_missing(claim, summed_up == Some(true)),
+    }
+}
+
+fn detail_missing(claim: Claim<'_>, is_ready: bool) -> Option<Says> {
+    let is_part = claim.role == Role::Part;
+    let refused = claim.role == Role::Acceptance && claim.why() != Some(Meaning::Pending);
+    match (claim.is_failure() || refused, is_ready) {
+        (true, true) if is_part => Some(Says::Doubtful),
+        (true, _) => Some(Says::Failed),
+        (false, false) => Some(Says::Pending),
+        // Parts that are switched off are False for good.
+        (false, true) if is_part => None,
+        (false, true) => Some(Says::Doubtful),
+    }
+}
+
+/// An abnormal condition that is True.
+fn abnormal(claim: Claim<'_>) -> Option<Says> {
+    match (claim.severity(), claim.why()) {
+        (Some("Info"), _) => None,
+        (_, Some(Meaning::Pending)) => Some(Says::Pending),
+        _ => Some(Says::Failed),
+    }
+}
+
+/// A change that is under way, paused, given up or done.
+fn transition(claim: Claim<'_>) -> Option<Says> {
+    match (claim.status, claim.why()) {
+        (_, Some(Meaning::Suspended)) => Some(Says::Suspended),
+        (ConditionStatus::False, Some(Meaning::Failed)) => Some(Says::Failed),
+        (ConditionStatus::False, _)
+        | (ConditionStatus::True, Some(Meaning::Good | Meaning::Finished)) => None,
+        (ConditionStatus::True, _) => Some(Says::Pending),
+        (ConditionStatus::Unknown, _) => Some(Says::Doubtful),
+    }
+}
+
+/// A condition nobody knows: False is a failure only where its reason says so (its message is not
+/// enough) and nothing sums up to ready.
+fn other(claim: Claim<'_>, summed_up: Option<bool>) -> Option<Says> {
+    let failed =
+        claim.is(ConditionStatus::False) && meaning(claim.reason()) == Some(Meaning::Failed);
+    (failed && summed_up != Some(true)).then_some(Says::Failed)
+}

@@ -1,0 +1,130 @@
+//! Counts that fall short. Full counts are no evidence of anything: nobody says what they count.
+
+use kindsight_sdk::prelude::*;
+
+use crate::evidence::{Evidence, Says};
+
+/// How the name of a count begins of which there should be as many as of the rest of its name:
+/// `readyReplicas` of `replicas`.
+const PREFIXES: &[&str] = &["ready", "available", "updated", "healthy"];
+
+/// Counts whose names do not go by the pattern.
+const PAIRS: &[(&str, &str)] = &[
+    ("numberReady", "desiredNumberScheduled"),
+    ("numberAvailable", "desiredNumberScheduled"),
+    ("updatedNumberScheduled", "desiredNumberScheduled"),
+    ("readyPods", "matchedPods"),
+];
+
+/// The counts that fall short of what was asked for.
+pub(crate) fn evidence(object: &Object<'_>) -> Vec<Evidence> {
+    compared(object)
+        .filter(|(_, have, want)| have < want)
+        .map(|(name, have, want)| {
+            let message = format!("{name} is {have} of {want}");
+            Evidence::new(Says::Pending, &["CountsShort"], message)
+        })
+        .collect()
+}
+
+/// Whether there are counts, not of nothing, and every one is as it should be.
+pub(crate) fn are_full(object: &Object<'_>) -> bool {
+    let mut counts = compared(object).peekable();
+    counts.peek().is_some() && counts.all(|(_, have, want)| have >= want && want > 0)
+}
+
+/// Counts, how many they are and how many they should be.
+fn compared<'a>(object: &Object<'a>) -> impl Iterator<Item = (&'a str, i64, i64)> + use<'a> {
+    let (spec, status) = (object.spec(), object.status());
+    let named = status
+        .members()
+        .filter_map(move |(name, have)| Some((name, have.integer()?, wanted(spec, status, name)?)));
+    let fractions = status
+        .members()
+        .filter_map(|(name, text)| fraction(name, text.text()?));
+    named.chain(fractions)
+}
+
+/// How many a count should be.
+fn wanted(spec: Node<'_>, status: Node<'_>, name: &str) -> Option<i64> {
+    if let Some((_, whole)) = PAIRS.iter().find(|(part, _)| *part == name) {
+        return status.get(whole).integer();
+    }
+    let what = PREFIXES
+        .iter()
+        .find_map(|prefix| name.strip_prefix(prefix))?;
+    what.starts_with(|first: char| first.is_ascii_uppercase())
+        .then_some(())?;
+    let plain = uncapitalised(what);
+    let asked = if what == "Replicas" {
+        spec.get("replicas").integer()
+    } else {
+        None
+    };
+    let reported = [format!("desired{what}"), format!("expected{what}"), plain];
+    asked.or_else(|| reported.iter().find_map(|name| status.get(name).integer()))
+}
+
+fn uncapitalised(name: &str) -> String {
+    let mut chars = name.chars();
+    let first = chars.next().map(|first| first.to_ascii_lowercase());
+    first.into_iter().chain(chars).collect()
+}
+
+/// `"0/1"` in a member whose name speaks of ready or replicas.
+fn fraction<'a>(name: &'a str, text: &str) -> Option<(&'a str, i64, i64)> {
+    let lower = name.to_ascii_lowercase();
+    if !lower.contains("ready") && !lower.contains("replicas") {
+        return None;
+    }
+    let (have, want) = text.split_once('/')?;
+    Some((name, have.trim().parse().ok()?, want.trim().parse().ok()?))
+}
+
+/// Whether the status counts replicas, which only the spec can say are the right ones.
+pub(crate) fn are_reported(object: &Object<'_>) -> bool {
+    ["replicas", "readyReplicas", "availableReplicas"]
+        .iter()
+        .any(|count| object.status().get(count).is_present())
+}
+
+/// Whether every count of replicas that is there can be read. One that cannot may fall short.
+pub(crate) fn are_clear(object: &Object<'_>) -> bool {
+    let counts = object.status().members().filter(|(name, _)| {
+        let what = PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix));
+        what == Some("Replicas") || PAIRS.iter().any(|(part, _)| part == name)
+    });
+    let asked = object.spec().get("replicas");
+    let mut counts = counts.map(|(_, count)| count).chain([asked]);
+    counts.all(|count| !count.is_present() || count.integer().is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use kindsight_sdk::harness::judge;
+
+    use crate::Generic;
+
+    #[test]
+    fn a_count_that_falls_short_is_pending() {
+        let table = [
+            (r#"{"replicas": 3, "updatedReplicas": 2}"#, true),
+            (r#"{"expectedNodes": 2, "availableNodes": 1}"#, true),
+            (r#"{"desiredWorkers": "3", "readyWorkers": "1"}"#, true),
+            (
+                r#"{"desiredNumberScheduled": 5, "numberAvailable": 3}"#,
+                true,
+            ),
+            (r#"{"tasksReady": "0/1"}"#, true),
+            (r#"{"members": 3, "readyMembers": 3}"#, false),
+            (r#"{"readyMembers": 3}"#, false),
+            (r#"{"replicas": "many", "readyReplicas": 2}"#, false),
+            (r#"{"updated": 3, "readyFor": "0/1/2"}"#, false),
+        ];
+        for (status, short) in table {
+            let verdict = judge::<Generic>(&format!(r#"{{"spec": {{}}, "status": {status}}}"#));
+            let state = verdict.expect("a verdict").state;
+            assert_eq!(state == "Pending", short, "{status} is {state}");
+        }
+    }
+}

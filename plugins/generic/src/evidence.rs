@@ -1,0 +1,162 @@
+//! One thing the object says of itself, and what several of them come to.
+
+use kindsight_sdk::prelude::*;
+
+use crate::words::{Meaning, tokens};
+
+/// What a piece of evidence says, from good to bad: the worst one decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Says {
+    /// Has finished well.
+    Finished,
+    /// Works.
+    Ready,
+    /// Speaks against ready, and says nothing else that could be relied on.
+    Doubtful,
+    /// The controller says that it does not know.
+    Unknown,
+    /// On its way.
+    Pending,
+    /// What it stands for is not there.
+    Absent,
+    /// Stopped on purpose.
+    Suspended,
+    /// Broken or refused.
+    Failed,
+}
+
+impl Says {
+    /// Whether it speaks for ready.
+    pub(crate) fn is_good(self) -> bool {
+        self <= Self::Ready
+    }
+}
+
+impl From<Meaning> for Says {
+    fn from(meaning: Meaning) -> Self {
+        match meaning {
+            Meaning::Finished => Self::Finished,
+            Meaning::Good => Self::Ready,
+            Meaning::Unknown => Self::Unknown,
+            Meaning::Pending => Self::Pending,
+            Meaning::Absent => Self::Absent,
+            Meaning::Suspended => Self::Suspended,
+            Meaning::Failed => Self::Failed,
+        }
+    }
+}
+
+/// One thing the object says of itself.
+#[derive(Debug, Clone)]
+pub(crate) struct Evidence {
+    pub(crate) says: Says,
+    /// One `CamelCase` word.
+    pub(crate) reason: String,
+    pub(crate) message: String,
+}
+
+impl Evidence {
+    /// Evidence whose reason is the first of `reasons` that makes one word, as programs compare it.
+    pub(crate) fn new(says: Says, reasons: &[&str], message: impl Into<String>) -> Self {
+        let mut words = reasons.iter().filter_map(|reason| one_word(reason));
+        Self {
+            says,
+            reason: words.next().unwrap_or_default(),
+            message: message.into(),
+        }
+    }
+
+    /// The same, as no more than a reason not to call ready what says that it is.
+    pub(crate) fn contradicting(self) -> Self {
+        let message = format!("it says that it is ready, and yet: {}", self.message);
+        Self::new(Says::Doubtful, &["Contradictory"], message)
+    }
+
+    fn verdict(self) -> Verdict {
+        let Self {
+            reason, message, ..
+        } = self;
+        match self.says {
+            Says::Finished => Verdict::succeeded(reason, message),
+            Says::Ready => Verdict::ready(reason, message),
+            Says::Doubtful => Verdict::present(reason, message),
+            Says::Unknown => Verdict::unknown(reason, message),
+            Says::Pending => Verdict::pending(reason, message),
+            Says::Absent => Verdict::new(crate::NOT_PRESENT, reason, message),
+            Says::Suspended => Verdict::suspended(reason, message),
+            Says::Failed => Verdict::failed(reason, message),
+        }
+    }
+}
+
+/// The first of the worst.
+pub(crate) fn verdict(evidence: Vec<Evidence>) -> Option<Verdict> {
+    let worst = evidence.iter().map(|piece| piece.says).max()?;
+    let first = evidence.into_iter().find(|piece| piece.says == worst)?;
+    Some(first.verdict())
+}
+
+/// A reason as one `CamelCase` word: `yellow` as `Yellow`, `NOT_READY` as `NotReady`; nothing of a
+/// sentence.
+fn one_word(reason: &str) -> Option<String> {
+    const TOKENS_MAX: usize = 6;
+    const REASON_BYTES_MAX: usize = 128;
+    let is_word = reason.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let is_camel_case = reason.starts_with(|first: char| first.is_ascii_uppercase())
+        && reason.contains(|char: char| char.is_ascii_lowercase());
+    let word = if is_word && is_camel_case {
+        reason.to_owned()
+    } else {
+        camel_case(&tokens(reason), TOKENS_MAX)?
+    };
+    let starts_well = word.starts_with(|first: char| first.is_ascii_alphabetic());
+    (starts_well && word.is_ascii() && word.len() <= REASON_BYTES_MAX).then_some(word)
+}
+
+fn camel_case(tokens: &[String], tokens_max: usize) -> Option<String> {
+    if tokens.len() > tokens_max {
+        return None;
+    }
+    let capitalised = tokens.iter().map(|token| {
+        let mut chars = token.chars();
+        let first = chars.next().map(|first| first.to_ascii_uppercase());
+        first.into_iter().chain(chars).collect::<String>()
+    });
+    Some(capitalised.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_one_word() {
+        let table = [
+            ("ReconcileError", Some("ReconcileError")),
+            ("NOT_READY", Some("NotReady")),
+            ("green", Some("Green")),
+            ("bucket in CREATING state", Some("BucketInCreatingState")),
+            ("2 of 3", None),
+            ("none of the seven words of this sentence", None),
+            ("Größe", None),
+            ("", None),
+        ];
+        for (reason, expected) in table {
+            assert_eq!(one_word(reason).as_deref(), expected, "{reason}");
+        }
+    }
+
+    #[test]
+    fn the_first_of_the_worst_decides() {
+        let piece = |says, reason: &str| Evidence::new(says, &[reason], "");
+        let evidence = vec![
+            piece(Says::Ready, "A"),
+            piece(Says::Failed, "B"),
+            piece(Says::Failed, "C"),
+            piece(Says::Pending, "D"),
+        ];
+        let decided = verdict(evidence).expect("there is evidence");
+        assert_eq!((&*decided.state, &*decided.reason), ("Failed", "B"));
+        assert_eq!(verdict(Vec::new()), None);
+    }
+}

@@ -1,0 +1,161 @@
+//! Interpreter for the Kinds nobody wrote a rule for.
+//!
+//! It knows no API group and no Kind, only the ways in which controllers usually speak: conditions
+//! ([`conditions`]), words like `phase: Running` ([`members`], [`words`]), counts ([`counts`]) and
+//! the same once more in the parts of the status ([`nested`]). Each of them is a piece of
+//! [`evidence`], the worst piece decides ([`weigh`]), and ready takes a good piece and none against
+//! it. Where there is none, or they contradict each other, it says Present.
+//!
+//! kstatus calls an object Current where it says nothing, Argo CD nothing at all, Karmada Healthy.
+//! Beside that, the differences to them are: a failed attempt is a failure although it is tried
+//! again (`Reconciling` and `Ready` False with a reason that says so), where kstatus waits; and an
+//! object without a status is Pending while it is new.
+
+mod condition_types;
+mod conditions;
+mod counts;
+mod evidence;
+mod fixtures;
+mod members;
+mod nested;
+mod silence;
+mod weigh;
+mod words;
+
+use kindsight_sdk::prelude::*;
+
+/// The interpreter.
+pub struct Generic;
+
+/// The state of an object that says that what it stands for is not there.
+const NOT_PRESENT: &str = "NotPresent";
+
+/// Where controllers are told to leave an object alone.
+const PAUSE_FLAGS: [&str; 6] = [
+    "/spec/paused",
+    "/spec/strategy/paused",
+    "/spec/suspend",
+    "/spec/suspended",
+    "/spec/updateStrategy/paused",
+    "/spec/updateStrategy/rollingUpdate/paused",
+];
+
+/// Names of `observedGeneration` outside of the API conventions.
+const OBSERVED_GENERATIONS: [&str; 3] = [
+    "lastEvaluatedGeneration",
+    "lastObservedGeneration",
+    "lastReconciledGeneration",
+];
+
+impl Interpreter for Generic {
+    fn describe() -> Description {
+        Description::new(
+            "generic",
+            env!("CARGO_PKG_VERSION"),
+            "Any Kind that no other interpreter knows, by the usual conventions",
+        )
+        .kind(
+            Kind::new("*", "*", "*")
+                .fields(&standard::DELETION_FIELDS)
+                .fields(&[
+                    "/metadata/creationTimestamp",
+                    "/metadata/generation",
+                    "/spec/replicas",
+                    "/status",
+                ])
+                .fields(&PAUSE_FLAGS),
+        )
+        .states(&ALL)
+        .state(
+            NOT_PRESENT,
+            Phase::NotPresent,
+            "Says that what it stands for is not there",
+        )
+        .settings_schema(silence::SETTINGS_SCHEMA)
+    }
+
+    fn interpret(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
+        if let Some(verdict) = standard::deletion(object) {
+            return Ok(verdict);
+        }
+        let verdict = stalled(object)
+            .or_else(|| unobserved(object))
+            .or_else(|| weigh::verdict(object));
+        match suspended(object) {
+            Some(suspended) if !has_finished(verdict.as_ref()) => Ok(suspended),
+            _ => verdict.map_or_else(|| silence::verdict(object, input), Ok),
+        }
+    }
+
+    fn fixtures() -> Vec<Fixture> {
+        fixtures::all()
+    }
+}
+
+kindsight_sdk::export!(Generic);
+
+/// Suspended by its spec. It comes before anything the status says: that is from before.
+fn suspended(object: &Object<'_>) -> Option<Verdict> {
+    let flag = PAUSE_FLAGS.iter().find(|flag| object.at(flag).is_true())?;
+    let name = flag.trim_start_matches('/').replace('/', ".");
+    Some(Verdict::suspended("Suspended", format!("{name} is set")))
+}
+
+/// What has come to its end is not suspended, whatever its spec says.
+fn has_finished(verdict: Option<&Verdict>) -> bool {
+    verdict.is_some_and(|verdict| verdict.state == "Succeeded")
+}
+
+/// Stalled comes before the generation: see [`standard::progress`].
+fn stalled(object: &Object<'_>) -> Option<Verdict> {
+    let stalled = object.conditions().find("Stalled")?;
+    stalled
+        .is_true()
+        .then(|| Verdict::failed(stalled.reason_or("Stalled"), stalled.message()))
+}
+
+fn unobserved(object: &Object<'_>) -> Option<Verdict> {
+    if object.is_stale() {
+        return Some(standard::generation_not_observed(object));
+    }
+    let generation = object.generation()?;
+    let observed = OBSERVED_GENERATIONS
+        .iter()
+        .find_map(|name| object.status().get(name).integer())?;
+    (observed < generation).then(|| {
+        let message = format!("generation {generation} is not observed yet, only {observed}");
+        Verdict::pending("GenerationNotObserved", message)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fixture_holds() {
+        kindsight_sdk::harness::check_fixtures::<Generic>();
+    }
+
+    /// Whatever a reporter leaves out or rewrites, nothing becomes ready by it.
+    #[test]
+    fn an_object_that_is_not_ready_does_not_become_so_by_what_is_left_out() {
+        let objects = [
+            r#"{"spec": {"replicas": 3}, "status": {"phase": "Ready", "replicas": 2, "readyReplicas": 2}}"#,
+            r#"{"spec": {"replicas": 3}, "status": {"replicas": 3, "readyReplicas": 1, "ready": true}}"#,
+            r#"{"metadata": {"generation": 2}, "spec": {}, "status": {"observedGeneration": 1, "phase": "Ready"}}"#,
+        ];
+        for object in objects {
+            let without_spec = object.replace(r#""spec""#, r#""other""#);
+            let without_status = object.replace(r#""status""#, r#""other""#);
+            let as_text = (1..=3).fold(object.to_owned(), |text, number| {
+                text.replace(&format!(": {number}"), &format!(r#": "{number}""#))
+            });
+            for object in [object, &without_spec, &without_status, &as_text] {
+                let verdict = kindsight_sdk::harness::judge::<Generic>(object);
+                let state = verdict.expect("a verdict").state;
+                assert!(state != "Ready" && state != "Succeeded", "{object}");
+            }
+        }
+    }
+}

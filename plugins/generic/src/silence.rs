@@ -1,0 +1,65 @@
+//! An object that says nothing.
+//!
+//! Many Kinds have no status at all (routes, rules, templates), so nothing said is no reason to wait
+//! for ever. Those that have one get their first status within seconds; until then nothing said is
+//! most likely nothing done, and to count the object as present would be early.
+
+use kindsight_sdk::prelude::*;
+
+/// How long after its creation an object may be silent, where the operator says nothing.
+const STATUS_GRACE_S: i64 = 30;
+
+pub(crate) const SETTINGS_SCHEMA: &str = r#"{
+  "type": "object",
+  "properties": {
+    "statusGraceSeconds": {
+      "type": "integer",
+      "minimum": 0,
+      "default": 30,
+      "description": "How long after its creation an object that reports nothing is Pending before it is Present."
+    }
+  },
+  "additionalProperties": false
+}"#;
+
+/// Pending while the object is new, then Present. Of an object that does not say how old it is,
+/// nothing can be expected.
+pub(crate) fn verdict(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
+    let created_ms = object.at("/metadata/creationTimestamp").time_ms();
+    if let Some(created_ms) = created_ms {
+        let grace_ms = input.setting_ms("statusGraceSeconds", STATUS_GRACE_S)?;
+        let deadline_ms = created_ms.saturating_add(grace_ms);
+        if input.now_ms() < deadline_ms {
+            let message = "it is new and has not reported anything yet";
+            return Ok(Verdict::pending("NoStatusYet", message).look_again_at(deadline_ms));
+        }
+    }
+    Ok(if object.status().is_empty() {
+        Verdict::present("NoStatus", "it reports no status")
+    } else {
+        Verdict::present("NoKnownSignal", "nothing in its status is a known signal")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use kindsight_sdk::harness::judge_at;
+
+    use crate::Generic;
+
+    #[test]
+    fn a_silent_object_is_pending_until_the_grace_is_over() {
+        let created_ms = 1_704_067_200_000;
+        let object = r#"{"metadata": {"creationTimestamp": "2024-01-01T00:00:00Z"}, "status": {}}"#;
+        let table = [
+            (created_ms, "Pending", Some(created_ms + 30_000)),
+            (created_ms + 29_999, "Pending", Some(created_ms + 30_000)),
+            (created_ms + 30_000, "Present", None),
+        ];
+        for (now_ms, state, look_again_at_ms) in table {
+            let verdict = judge_at::<Generic>(object, now_ms).expect("a verdict");
+            assert_eq!(verdict.state, state, "{now_ms}");
+            assert_eq!(verdict.look_again_at_ms, look_again_at_ms, "{now_ms}");
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! The words, by what they mean.
+//!
+//! They are those of the status enums of about 180 Kinds that Argo CD has health scripts for, of the
+//! tables in wrangler (Rancher) and kubectl-status, and of the cloud APIs that operators copy into a
+//! status.
+
+use super::Meaning;
+
+/// Words that end well and cannot change any more.
+pub(super) const FINISHED: &[&str] = &[
+    "complete",
+    "completed",
+    "done",
+    "finished",
+    "passed",
+    "succeeded",
+    "success",
+    "successful",
+    "successfully",
+];
+
+/// Words of something that works. `created`, `initialized`, `started`, `registered` and
+/// `scheduled` are not here: they are the last step for some Kinds and the first for others.
+pub(super) const GOOD: &[&str] = &[
+    "accepted",
+    "active",
+    "allocated",
+    "applied",
+    "attached",
+    "available",
+    "bound",
+    "compliant",
+    "connected",
+    "deployed",
+    "established",
+    "fulfilled",
+    "healthy",
+    "installed",
+    "issued",
+    "joined",
+    "loaded",
+    "mounted",
+    "normal",
+    "ok",
+    "online",
+    "operational",
+    "optimal",
+    "provisioned",
+    "published",
+    "ready",
+    "reconciled",
+    "runnable",
+    "running",
+    "serving",
+    "stable",
+    "synced",
+    "synchronized",
+    "valid",
+    "verified",
+];
+
+/// Words of something on its way. Any other `…ing` at either end of a value reads so too.
+pub(super) const PENDING: &[&str] = &[
+    "awaiting",
+    "bootstrap",
+    "creating",
+    "delayed",
+    "incomplete",
+    "inprogress",
+    "outdated",
+    "partial",
+    "partially",
+    "pending",
+    "progress",
+    "queued",
+    "requested",
+    "scheduled",
+    "submitted",
+    "unavailable",
+    "unbound",
+    "unpublished",
+    "unready",
+    "unsynced",
+    "unsynchronized",
+    "updating",
+    "waiting",
+    "warmup",
+];
+
+/// Words of something that was stopped on purpose.
+pub(super) const SUSPENDED: &[&str] = &[
+    "deactivated",
+    "disabled",
+    "dormant",
+    "halted",
+    "hibernated",
+    "hibernating",
+    "paused",
+    "shutdown",
+    "stopped",
+    "suspended",
+];
+
+/// Words of something broken or refused. `warning` is here because whoever makes it the state of
+/// the whole object means that the object is impaired.
+pub(super) const FAILED: &[&str] = &[
+    "abort",
+    "aborted",
+    "backoff",
+    "blocked",
+    "broken",
+    "canceled",
+    "cancelled",
+    "cannot",
+    "conflict",
+    "corrupt",
+    "corrupted",
+    "crash",
+    "crashed",
+    "critical",
+    "degraded",
+    "denied",
+    "err",
+    "error",
+    "errored",
+    "errors",
+    "evicted",
+    "exceeded",
+    "exhausted",
+    "expired",
+    "fail",
+    "failed",
+    "failing",
+    "failure",
+    "failures",
+    "fatal",
+    "faulted",
+    "forbidden",
+    "illegal",
+    "impaired",
+    "incompatible",
+    "insufficient",
+    "invalid",
+    "killed",
+    "lost",
+    "malformed",
+    "misconfigured",
+    "mismatch",
+    "missing",
+    "oomkilled",
+    "refused",
+    "rejected",
+    "stalled",
+    "terminal",
+    "timeout",
+    "unable",
+    "unauthorized",
+    "unhealthy",
+    "unreachable",
+    "unrecoverable",
+    "unresolved",
+    "unsatisfiable",
+    "unschedulable",
+    "unsupported",
+    "violation",
+    "warn",
+    "warning",
+];
+
+/// Words that mean something only when they are the whole value: `Down` is not `ScalingDown`.
+pub(super) const WHOLE: &[(&str, Meaning)] = &[
+    ("absent", Meaning::Absent),
+    ("dead", Meaning::Failed),
+    ("down", Meaning::Failed),
+    ("exists", Meaning::Good),
+    ("green", Meaning::Good),
+    ("inconclusive", Meaning::Unknown),
+    ("init", Meaning::Pending),
+    ("live", Meaning::Good),
+    ("missing", Meaning::Absent),
+    ("new", Meaning::Pending),
+    ("noncompliant", Meaning::Failed),
+    ("notfound", Meaning::Absent),
+    ("notpresent", Meaning::Absent),
+    ("off", Meaning::Suspended),
+    ("offline", Meaning::Failed),
+    ("red", Meaning::Failed),
+    ("unknown", Meaning::Unknown),
+    ("up", Meaning::Good),
+    ("yellow", Meaning::Pending),
+];
+
+/// Two words that mean something only side by side.
+pub(super) const PAIRS: &[((&str, &str), Meaning)] = &[
+    (("already", "exists"), Meaning::Failed),
+    (("back", "off"), Meaning::Failed),
+    (("in", "service"), Meaning::Good),
+    (("in", "sync"), Meaning::Good),
+    (("in", "use"), Meaning::Good),
+    (("of", "sync"), Meaning::Pending),
+    (("not", "allowed"), Meaning::Failed),
+    (("not", "permitted"), Meaning::Failed),
+    (("not", "supported"), Meaning::Failed),
+    (("timed", "out"), Meaning::Failed),
+    (("to", "date"), Meaning::Good),
+];
+
+/// Words in `…ing` that are not on their way anywhere.
+pub(super) const STEADY: &[&str] = &[
+    "archiving",
+    "autoscaling",
+    "everything",
+    "listening",
+    "logging",
+    "monitoring",
+    "networking",
+    "nothing",
+    "operating",
+    "routing",
+    "running",
+    "serving",
+    "streaming",
+    "tracing",
+    "working",
+];
+
+pub(super) const NEGATIONS: &[&str] = &["no", "non", "not", "without"];
+
+/// After these a good word is what is hoped for: `WaitingForPodsReady`.
+pub(super) const PROSPECTS: &[&str] = &["be", "for", "until"];

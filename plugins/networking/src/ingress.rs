@@ -1,0 +1,69 @@
+//! Ingress.
+//!
+//! As Argo CD: an address is what shows that a controller took it. Many controllers never publish one
+//! (argo-cd#14607, #28345, #5620), so the operator may say for which classes none is expected; such
+//! an Ingress is Present, for nothing shows that it works.
+
+use kindsight_sdk::prelude::*;
+
+pub(crate) const SETTINGS_SCHEMA: &str = r#"{
+  "type": "object",
+  "properties": {
+    "requireAddress": {
+      "type": "boolean",
+      "default": true,
+      "description": "Whether an Ingress without an address is Pending; if not, it is Present."
+    },
+    "classesWithoutAddress": {
+      "type": "array",
+      "items": {"type": "string"},
+      "default": [],
+      "description": "Ingress classes whose controllers never publish an address."
+    }
+  },
+  "additionalProperties": false
+}"#;
+
+/// Where the class stood before `spec.ingressClassName`.
+const CLASS_ANNOTATION: &str = "kubernetes.io/ingress.class";
+
+pub(crate) fn kind(group: &str) -> Kind {
+    Kind::new(group, "*", "Ingress")
+        .fields(&standard::DELETION_FIELDS)
+        .fields(&[
+            "/metadata/annotations/kubernetes.io~1ingress.class",
+            "/spec/ingressClassName",
+            "/status/loadBalancer/ingress",
+        ])
+}
+
+pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
+    if let Some(verdict) = standard::deletion(object) {
+        return Ok(verdict);
+    }
+    let mut addresses = object.at("/status/loadBalancer/ingress").items();
+    if addresses.any(Node::is_object) {
+        return Ok(Verdict::ready("AddressAssigned", "it has an address"));
+    }
+    if requires_address(class(object), input)? {
+        let message = "no controller has given it an address yet";
+        return Ok(Verdict::pending("NoAddress", message));
+    }
+    let message = "its controller publishes no address, so whether it works is not known";
+    Ok(Verdict::present("NoAddressExpected", message))
+}
+
+fn class<'a>(object: &Object<'a>) -> Option<&'a str> {
+    let class = object.at("/spec/ingressClassName").text();
+    class.or_else(|| object.annotation(CLASS_ANNOTATION))
+}
+
+fn requires_address(class: Option<&str>, input: &Input<'_>) -> Result<bool, Failure> {
+    let required = input.settings(|settings| {
+        let required = settings.at("/requireAddress").flag().unwrap_or(true);
+        let mut without = settings.at("/classesWithoutAddress").items();
+        let excepted = without.any(|name| name.text().is_some() && name.text() == class);
+        Ok(required && !excepted)
+    })?;
+    Ok(required.unwrap_or(true))
+}

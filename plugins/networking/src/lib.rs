@@ -1,0 +1,51 @@
+//! Interpreter for the group `networking.k8s.io`: Ingress, also under its old group `extensions`, and
+//! NetworkPolicy and `IngressClass`, which know no readiness.
+
+mod fixtures;
+mod ingress;
+
+use kindsight_sdk::prelude::*;
+
+/// The interpreter.
+pub struct Networking;
+
+const GROUP: &str = "networking.k8s.io";
+
+impl Interpreter for Networking {
+    fn describe() -> Description {
+        let presence = |kind| Kind::new(GROUP, "*", kind).fields(&standard::DELETION_FIELDS);
+        Description::new(
+            GROUP,
+            env!("CARGO_PKG_VERSION"),
+            "Ingresses, NetworkPolicies and IngressClasses",
+        )
+        .kinds([ingress::kind(GROUP), ingress::kind("extensions")])
+        .kinds(["NetworkPolicy", "IngressClass"].map(presence))
+        .states(&[READY, PRESENT, PENDING, TERMINATING])
+        .settings_schema(ingress::SETTINGS_SCHEMA)
+    }
+
+    fn interpret(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
+        match object.kind() {
+            "Ingress" => ingress::rule(object, input),
+            "NetworkPolicy" | "IngressClass" => Ok(standard::presence(object)),
+            _ => Err(Failure::Unsupported),
+        }
+    }
+
+    fn fixtures() -> Vec<Fixture> {
+        fixtures::all()
+    }
+}
+
+kindsight_sdk::export!(Networking);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fixture_holds() {
+        kindsight_sdk::harness::check_fixtures::<Networking>();
+    }
+}

@@ -1,0 +1,40 @@
+//! Interpreter for the group `policy`: PodDisruptionBudget.
+
+mod fixtures;
+mod pod_disruption_budget;
+
+use kindsight_sdk::prelude::*;
+
+/// The interpreter.
+pub struct Policy;
+
+impl Interpreter for Policy {
+    fn describe() -> Description {
+        Description::new("policy", env!("CARGO_PKG_VERSION"), "PodDisruptionBudgets")
+            .kind(pod_disruption_budget::kind())
+            .states(&[READY, PRESENT, PENDING, FAILED, TERMINATING])
+    }
+
+    fn interpret(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+        match object.kind() {
+            "PodDisruptionBudget" => Ok(pod_disruption_budget::rule(object)),
+            _ => Err(Failure::Unsupported),
+        }
+    }
+
+    fn fixtures() -> Vec<Fixture> {
+        fixtures::all()
+    }
+}
+
+kindsight_sdk::export!(Policy);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fixture_holds() {
+        kindsight_sdk::harness::check_fixtures::<Policy>();
+    }
+}

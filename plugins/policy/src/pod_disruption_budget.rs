@@ -1,0 +1,41 @@
+//! PodDisruptionBudget.
+//!
+//! Argo CD's failures, by the reason that the controller gives when it cannot reckon (argo-cd#20171
+//! is why `InsufficientPods` is none), and Karmada's count: a budget below its minimum is on its way,
+//! during every rollout too (argo-cd#21198). A status that was observed and holds no counts is what
+//! kstatus calls Current; without them there is no evidence, so it is Present here.
+
+use kindsight_sdk::prelude::*;
+
+pub(crate) fn kind() -> Kind {
+    Kind::new("policy", "*", "PodDisruptionBudget")
+        .fields(&standard::FIELDS)
+        .fields(&["/status/currentHealthy", "/status/desiredHealthy"])
+}
+
+pub(crate) fn rule(object: &Object<'_>) -> Verdict {
+    if let Some(verdict) = standard::checks(object) {
+        return verdict;
+    }
+    let mut conditions = object.conditions().iter();
+    if let Some(failed) = conditions.find(|it| it.is_false() && it.reason() == "SyncFailed") {
+        return Verdict::failed("SyncFailed", failed.message());
+    }
+    let status = object.status();
+    if status.is_empty() {
+        return Verdict::pending("NoStatusYet", "the controller has not looked at it yet");
+    }
+    let current = status.get("currentHealthy").integer();
+    let desired = status.get("desiredHealthy").integer();
+    match (current, desired) {
+        (Some(current), Some(desired)) if current < desired => Verdict::pending(
+            "InsufficientPods",
+            format!("{current} of {desired} Pods are healthy"),
+        ),
+        (Some(current), Some(desired)) => Verdict::ready(
+            "SufficientPods",
+            format!("{current} Pods are healthy, {desired} have to be"),
+        ),
+        _ => Verdict::present("NoCounts", "it does not say how many Pods are healthy"),
+    }
+}

@@ -1,0 +1,72 @@
+//! Interpreter for the groups `storage.k8s.io` and `snapshot.storage.k8s.io`: volume
+//! attachments and snapshots, and the Kinds around them that know no readiness.
+
+mod fixtures;
+mod volume_attachment;
+mod volume_snapshot;
+
+use kindsight_sdk::prelude::*;
+
+/// The interpreter.
+pub struct Storage;
+
+const STORAGE: &str = "storage.k8s.io";
+const SNAPSHOT: &str = "snapshot.storage.k8s.io";
+
+/// Kinds that are what they are as soon as they are stored.
+const WITHOUT_READINESS: [(&str, &str); 6] = [
+    (STORAGE, "StorageClass"),
+    (STORAGE, "CSIDriver"),
+    (STORAGE, "CSINode"),
+    (STORAGE, "CSIStorageCapacity"),
+    (STORAGE, "VolumeAttributesClass"),
+    (SNAPSHOT, "VolumeSnapshotClass"),
+];
+
+impl Interpreter for Storage {
+    fn describe() -> Description {
+        Description::new(
+            STORAGE,
+            env!("CARGO_PKG_VERSION"),
+            "Volume attachments and snapshots, and what storage is made of",
+        )
+        .kinds([
+            volume_attachment::kind(),
+            volume_snapshot::kind("VolumeSnapshot"),
+            volume_snapshot::kind("VolumeSnapshotContent"),
+        ])
+        .kinds(
+            WITHOUT_READINESS.map(|(group, kind)| {
+                Kind::new(group, "*", kind).fields(&standard::DELETION_FIELDS)
+            }),
+        )
+        .states(&[READY, PRESENT, PENDING, FAILED, TERMINATING])
+    }
+
+    fn interpret(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+        let (group, kind) = (object.group(), object.kind());
+        let rule = match (group, kind) {
+            (STORAGE, "VolumeAttachment") => volume_attachment::rule,
+            (SNAPSHOT, "VolumeSnapshot" | "VolumeSnapshotContent") => volume_snapshot::rule,
+            known if WITHOUT_READINESS.contains(&known) => standard::presence,
+            _ => return Err(Failure::Unsupported),
+        };
+        Ok(rule(object))
+    }
+
+    fn fixtures() -> Vec<Fixture> {
+        fixtures::all()
+    }
+}
+
+kindsight_sdk::export!(Storage);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fixture_holds() {
+        kindsight_sdk::harness::check_fixtures::<Storage>();
+    }
+}

@@ -1,0 +1,27 @@
+//! `VolumeAttachment`.
+//!
+//! No peer has a rule. An error is no failure here: the attacher tries again, and mostly waits for
+//! another Node to let go of the volume.
+
+use kindsight_sdk::prelude::*;
+
+use crate::STORAGE;
+
+pub(crate) fn kind() -> Kind {
+    Kind::new(STORAGE, "*", "VolumeAttachment")
+        .fields(&standard::DELETION_FIELDS)
+        .fields(&["/status/attached", "/status/attachError/message"])
+}
+
+pub(crate) fn rule(object: &Object<'_>) -> Verdict {
+    if let Some(verdict) = standard::deletion(object) {
+        return verdict;
+    }
+    if object.at("/status/attached").is_true() {
+        return Verdict::ready("Attached", "");
+    }
+    match object.at("/status/attachError/message").text() {
+        Some(error) => Verdict::pending("AttachError", error),
+        None => Verdict::pending("Attaching", "the volume is not attached yet"),
+    }
+}

@@ -1,0 +1,28 @@
+//! VolumeSnapshot and `VolumeSnapshotContent`, which report alike.
+//!
+//! As Argo CD: ready to use, or an error, or on its way.
+
+use kindsight_sdk::prelude::*;
+
+use crate::SNAPSHOT;
+
+pub(crate) fn kind(kind: &str) -> Kind {
+    Kind::new(SNAPSHOT, "*", kind)
+        .fields(&standard::DELETION_FIELDS)
+        .fields(&["/status/readyToUse", "/status/error"])
+}
+
+pub(crate) fn rule(object: &Object<'_>) -> Verdict {
+    if let Some(verdict) = standard::deletion(object) {
+        return verdict;
+    }
+    let status = object.status();
+    if status.get("readyToUse").is_true() {
+        return Verdict::ready("ReadyToUse", "");
+    }
+    let error = status.get("error");
+    if error.is_empty() {
+        return Verdict::pending("NotReadyToUse", "the snapshot is not ready to use yet");
+    }
+    Verdict::failed("SnapshotError", error.get("message").text_or_empty())
+}

@@ -1,0 +1,140 @@
+//! The second Cargo.
+//!
+//! It works in a target folder of its own, `<target>/plugins`: the outer one holds the lock on the
+//! first, and both profiles of the host share the result. Same toolchain and lock file; flags,
+//! wrappers and targets that are meant for the host are not passed on.
+
+use std::env;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::{Error, Guest, Result, target, variable};
+
+/// The profile in the root manifest that guests are built with.
+const PROFILE: &str = "plugin";
+
+/// Builds the guests and answers with their core modules, in the same order.
+pub(crate) fn build(root: &Path, out: &Path, guests: &[Guest]) -> Result<Vec<Vec<u8>>> {
+    let folder = target_folder(out)?.join("plugins");
+    let _lock = lock(&folder)?;
+    let mut cargo = command(root, &folder)?;
+    for guest in guests {
+        cargo.args(["--package", &guest.package]);
+    }
+    let output = cargo
+        .output()
+        .map_err(|error| Error::Io("failed to run cargo".to_owned(), error))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(Error::Cargo(output.status, said));
+    }
+    let modules = folder.join(target::TRIPLE).join(PROFILE);
+    guests.iter().map(|guest| module(&modules, guest)).collect()
+}
+
+fn module(modules: &Path, guest: &Guest) -> Result<Vec<u8>> {
+    let path = modules.join(format!("{}.wasm", guest.package.replace('-', "_")));
+    fs::read(&path).map_err(|error| Error::Io(format!("failed to read {}", path.display()), error))
+}
+
+/// Held until the modules are read. Cargo's own lock ends with its run, and another build script
+/// could have it write the same files anew before this one has read them.
+fn lock(folder: &Path) -> Result<File> {
+    let failed = |error| Error::Io(format!("failed to lock {}", folder.display()), error);
+    fs::create_dir_all(folder).map_err(failed)?;
+    let file = File::create(folder.join("guest-build.lock")).map_err(failed)?;
+    file.lock().map_err(failed)?;
+    Ok(file)
+}
+
+fn command(root: &Path, folder: &Path) -> Result<Command> {
+    let mut cargo = Command::new(variable("CARGO")?);
+    cargo.current_dir(root);
+    cargo.args([
+        "build",
+        "--locked",
+        "--profile",
+        PROFILE,
+        "--target",
+        target::TRIPLE,
+    ]);
+    cargo.arg("--target-dir").arg(folder);
+    for (name, _) in env::vars_os() {
+        if name.to_str().is_some_and(is_for_the_host) {
+            cargo.env_remove(&name);
+        }
+    }
+    // Empty and not absent: then neither the flags in somebody's own Cargo configuration count.
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", "");
+    Ok(cargo)
+}
+
+/// Whether an environment variable steers the outer build and must not steer this one.
+fn is_for_the_host(name: &str) -> bool {
+    const NAMES: [&str; 6] = [
+        "RUSTFLAGS",
+        "CARGO_ENCODED_RUSTFLAGS",
+        "RUSTC_WORKSPACE_WRAPPER",
+        "RUSTC_WRAPPER",
+        "RUSTC",
+        "RUSTDOCFLAGS",
+    ];
+    const PREFIXES: [&str; 5] = [
+        "CARGO_BUILD_",
+        "CARGO_PROFILE_",
+        "CARGO_CFG_",
+        "CARGO_TARGET_",
+        "CARGO_FEATURE_",
+    ];
+    NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// The outer build's target folder: the one above `<profile>/build/<package>/out`.
+fn target_folder(out: &Path) -> Result<PathBuf> {
+    let build = out.ancestors().find(|path| path.ends_with("build"));
+    let folder = build.and_then(|build| build.ancestors().nth(2));
+    folder
+        .map(Path::to_owned)
+        .ok_or(Error::Place("OUT_DIR is not below a target folder"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_target_folder_is_found_with_and_without_a_target_triple() {
+        for (out, expected) in [
+            ("/p/target/debug/build/x-1/out", "/p/target"),
+            (
+                "/p/target/x86_64-unknown-linux-gnu/debug/build/x-1/out",
+                "/p/target/x86_64-unknown-linux-gnu",
+            ),
+        ] {
+            assert_eq!(target_folder(Path::new(out)).unwrap(), Path::new(expected));
+        }
+        assert!(target_folder(Path::new("/elsewhere")).is_err());
+    }
+
+    #[test]
+    fn what_steers_the_host_build_is_not_passed_on() {
+        for name in [
+            "RUSTFLAGS",
+            "CARGO_TARGET_DIR",
+            "CARGO_PROFILE_RELEASE_LTO",
+            "RUSTC_WRAPPER",
+        ] {
+            assert!(is_for_the_host(name), "{name}");
+        }
+        for name in [
+            "PATH",
+            "HOME",
+            "CARGO_HOME",
+            "RUSTUP_TOOLCHAIN",
+            "CARGO_MAKEFLAGS",
+        ] {
+            assert!(!is_for_the_host(name), "{name}");
+        }
+    }
+}
