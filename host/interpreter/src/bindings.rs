@@ -1,0 +1,18 @@
+//! The contract as Rust types. The only place that is generated.
+
+mod generated {
+    wasmtime::component::bindgen!({
+        path: "../../wit",
+        world: "plugin",
+        ownership: Borrowing { duplicate_if_necessary: true },
+    });
+}
+
+pub(crate) use generated::exports::kindsight::interpreter::interpreter::{
+    Description, Failure, Input, Verdict,
+};
+pub(crate) use generated::kindsight::interpreter::log;
+pub(crate) use generated::kindsight::interpreter::types::{
+    HandledKind, KindPattern, Phase, RelatedObject, Relation,
+};
+pub(crate) use generated::{Plugin, PluginPre};

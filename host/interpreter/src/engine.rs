@@ -1,0 +1,88 @@
+//! The one wasmtime engine of a process, its linker and its clock.
+
+use std::sync::Arc;
+use std::thread;
+
+use wasmtime::component::{HasSelf, Linker};
+use wasmtime::{Config, WasmFeatures};
+
+use crate::bindings::log;
+use crate::limits::{STACK_BYTES_MAX, TICK};
+use crate::warm::Guest;
+
+/// The engine: cheap to clone, made once.
+///
+/// Its clock is a thread of its own that ends when the last clone is gone. It is no executor's task,
+/// because a deadline must pass even while every executor thread is busy.
+#[derive(Clone)]
+pub struct Engine {
+    inner: wasmtime::Engine,
+    linker: Arc<Linker<Guest>>,
+}
+
+impl Engine {
+    /// Makes the engine and starts its clock.
+    ///
+    /// # Errors
+    /// When this machine cannot run compiled Wasm, or no thread can be started.
+    pub fn new() -> wasmtime::Result<Self> {
+        let inner = wasmtime::Engine::new(&config())?;
+        let mut linker = Linker::new(&inner);
+        log::add_to_linker::<_, HasSelf<_>>(&mut linker, |guest: &mut Guest| guest)?;
+        start_clock(&inner)?;
+        Ok(Self {
+            inner,
+            linker: Arc::new(linker),
+        })
+    }
+
+    pub(crate) fn inner(&self) -> &wasmtime::Engine {
+        &self.inner
+    }
+
+    pub(crate) fn linker(&self) -> &Linker<Guest> {
+        &self.linker
+    }
+}
+
+/// Only what interpreters need is on: every feature that is off is one that cannot be attacked.
+///
+/// Multi-memory stays on although none needs it by itself: with it off, wasmtime 48 panics while it
+/// compiles a component that is composed of several.
+fn config() -> Config {
+    let mut config = Config::new();
+    config
+        .epoch_interruption(true)
+        .concurrency_support(false)
+        .max_wasm_stack(STACK_BYTES_MAX)
+        .cranelift_nan_canonicalization(true)
+        .wasm_relaxed_simd(false)
+        .wasm_memory64(false)
+        .wasm_tail_call(false)
+        .wasm_custom_page_sizes(false)
+        .wasm_wide_arithmetic(false)
+        .wasm_features(
+            WasmFeatures::GC_TYPES
+                | WasmFeatures::EXCEPTIONS
+                | WasmFeatures::THREADS
+                | WasmFeatures::FUNCTION_REFERENCES
+                | WasmFeatures::STACK_SWITCHING,
+            false,
+        )
+        // Registering unwind information grows quadratically with components that come and go.
+        .native_unwind_info(false);
+    config
+}
+
+fn start_clock(engine: &wasmtime::Engine) -> wasmtime::Result<()> {
+    let weak = engine.weak();
+    let clock = thread::Builder::new().name("epoch".to_owned());
+    clock.spawn(move || {
+        while let Some(engine) = weak.upgrade() {
+            engine.increment_epoch();
+            drop(engine);
+            thread::sleep(TICK);
+        }
+    })?;
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! What an interpreter did wrong, and what the user is told of it.
+
+use kindsight_model::{InterpretedBy, Verdict};
+use wasmtime::Trap;
+
+use crate::limits::TABLE_ELEMENTS_MAX;
+
+/// What went wrong in one call. It costs exactly that verdict; the instance is thrown away.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// Ran past its deadline.
+    #[error("ran past its deadline of {0} ms of processor time")]
+    TimedOut(u128),
+    /// Asked for more memory or tables than it may have.
+    #[error(
+        "asked for more than its limits of {0} bytes of memory and {TABLE_ELEMENTS_MAX} table elements"
+    )]
+    OutOfMemory(usize),
+    /// Used up its stack.
+    #[error("used up its stack")]
+    StackOverflow,
+    /// Trapped; carries what it logged last as an error, which is where a panic's message goes.
+    #[error("trapped: {0}")]
+    Trapped(String),
+    /// Answered with something that is not what the contract says.
+    #[error("answered with something the contract does not allow: {0}")]
+    InvalidAnswer(String),
+    /// Answered with more than the host takes.
+    #[error("answered with too much: {0}")]
+    AnswerTooLarge(String),
+    /// Answered with a state it did not declare.
+    #[error("answered with state `{0}`, which it does not declare")]
+    UndeclaredState(String),
+    /// Said so itself.
+    #[error("reports a fault of its own: {0}")]
+    Internal(String),
+    /// Says the object cannot be what it claims to be. Not a fault of the interpreter.
+    #[error("cannot read this object: {0}")]
+    InvalidInput(String),
+}
+
+impl Fault {
+    /// The verdict's reason.
+    pub fn reason(&self) -> &'static str {
+        match self {
+            Self::TimedOut(_) => "InterpreterTimedOut",
+            Self::OutOfMemory(_) => "InterpreterOutOfMemory",
+            Self::StackOverflow => "InterpreterStackOverflow",
+            Self::Trapped(_) => "InterpreterTrapped",
+            Self::InvalidAnswer(_) => "InterpreterInvalidAnswer",
+            Self::AnswerTooLarge(_) => "InterpreterAnswerTooLarge",
+            Self::UndeclaredState(_) => "InterpreterUndeclaredState",
+            Self::Internal(_) => "InterpreterFailed",
+            Self::InvalidInput(_) => "InvalidInput",
+        }
+    }
+
+    /// What the user sees: `Unknown`, and who did what.
+    pub fn verdict(&self, by: &InterpretedBy) -> Verdict {
+        let digest = by.digest.get(..19).unwrap_or(&by.digest);
+        let message = format!("interpreter {} {} ({digest}) {self}", by.name, by.version);
+        Verdict::unknown(self.reason(), message)
+    }
+
+    /// From what a call ended with; `last_error` is the last line the guest logged as an error.
+    pub(crate) fn of_call(
+        error: &wasmtime::Error,
+        limits: CallLimits,
+        last_error: Option<&str>,
+    ) -> Self {
+        if error.downcast_ref::<MemoryRefused>().is_some() {
+            return Self::OutOfMemory(limits.memory_bytes);
+        }
+        match error.downcast_ref::<Trap>() {
+            Some(Trap::Interrupt) => Self::TimedOut(limits.deadline_ms),
+            Some(Trap::StackOverflow) => Self::StackOverflow,
+            Some(trap) => Self::Trapped(last_error.map_or_else(|| trap.to_string(), str::to_owned)),
+            None => {
+                let what = format!("{error:#}");
+                // wasmtime keeps this error's type to itself.
+                if what.contains("fuel allocated for hostcalls") {
+                    Self::AnswerTooLarge("more text than the host takes over".to_owned())
+                } else {
+                    Self::InvalidAnswer(what)
+                }
+            }
+        }
+    }
+}
+
+/// What a fault's text names.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CallLimits {
+    pub(crate) deadline_ms: u128,
+    pub(crate) memory_bytes: usize,
+}
+
+/// Raised by the memory limiter.
+#[derive(Debug, thiserror::Error)]
+#[error("over the memory limit")]
+pub(crate) struct MemoryRefused;

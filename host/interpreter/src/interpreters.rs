@@ -1,0 +1,199 @@
+//! The room's door: loads interpreters, publishes sets of them, judges batches of objects.
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use arc_swap::ArcSwap;
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use kindsight_model::{InterpretedBy, Object, Verdict};
+
+use crate::aot::AotCache;
+use crate::engine::Engine;
+use crate::limits::Limits;
+use crate::load::{Interpreter, LoadError};
+use crate::memo::{Memo, MemoStats};
+use crate::published::{PublishError, Published, Source};
+use crate::related::Siblings;
+use crate::worker::Worker;
+
+/// Objects one worker takes at a time: enough to outweigh handing them over, few enough that a batch
+/// is shared among the workers.
+const SLICE_OBJECTS: usize = 64;
+
+/// A verdict and who gave it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judged {
+    /// What is said of the object.
+    pub verdict: Verdict,
+    /// Which component said so; nothing where no interpreter speaks for the Kind.
+    pub by: Option<InterpretedBy>,
+}
+
+/// Why the room could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// This machine cannot run compiled Wasm.
+    #[error("start the Wasm engine: {0}")]
+    Engine(String),
+    /// No thread to be had.
+    #[error("start a worker thread")]
+    Thread(#[from] io::Error),
+}
+
+/// Interpreters, and the threads that run them. Ends its threads when it is dropped.
+pub struct Interpreters {
+    engine: Engine,
+    limits: Limits,
+    cache: Option<AotCache>,
+    published: ArcSwap<Published>,
+    memo: Arc<Memo>,
+    slices: Option<Sender<Slice>>,
+    workers: Vec<JoinHandle<()>>,
+}
+
+/// A part of one batch, for one worker.
+struct Slice {
+    set: Arc<Published>,
+    objects: Arc<[Object]>,
+    range: Range<usize>,
+    siblings: Arc<Siblings>,
+    now_ms: i64,
+    reply: Sender<(usize, Vec<Judged>)>,
+}
+
+impl Interpreters {
+    /// Starts the engine and its workers; nothing is live yet.
+    ///
+    /// # Errors
+    /// When the machine has no threads or cannot run compiled Wasm.
+    pub fn start(limits: Limits, cache: Option<AotCache>) -> Result<Self, StartError> {
+        let engine = Engine::new().map_err(|error| StartError::Engine(format!("{error:#}")))?;
+        let memo = Arc::new(Memo::new(limits.memo_bytes_max));
+        let (slices, receiver) = bounded(limits.queue_max);
+        let workers = (0..limits.workers.max(1))
+            .map(|number| {
+                let worker = Worker::new(limits.clone(), Arc::clone(&memo));
+                let (receiver, idle_max) = (receiver.clone(), limits.idle_max);
+                let thread = thread::Builder::new().name(format!("interpreter-{number}"));
+                thread.spawn(move || work(worker, &receiver, idle_max))
+            })
+            .collect::<io::Result<_>>()?;
+        Ok(Self {
+            engine,
+            limits,
+            cache,
+            published: ArcSwap::default(),
+            memo,
+            slices: Some(slices),
+            workers,
+        })
+    }
+
+    /// Takes bytes through every step up to live. Takes milliseconds from the cache, up to seconds
+    /// otherwise; blocks.
+    ///
+    /// # Errors
+    /// The step that refused them; nothing that is live is touched.
+    pub fn load(&self, bytes: &[u8]) -> Result<Arc<Interpreter>, LoadError> {
+        Interpreter::load(&self.engine, &self.limits, self.cache.as_ref(), bytes).map(Arc::new)
+    }
+
+    /// Makes a set live, at once and as a whole. Calls in flight finish on the set they began with.
+    ///
+    /// # Errors
+    /// When the set contradicts itself; the one before stays live.
+    pub fn publish(
+        &self,
+        interpreters: Vec<(Source, Arc<Interpreter>)>,
+    ) -> Result<u64, PublishError> {
+        let generation = self.published.load().generation() + 1;
+        let set = Published::new(generation, interpreters)?;
+        self.published.store(Arc::new(set));
+        Ok(generation)
+    }
+
+    /// What is live now.
+    pub fn published(&self) -> Arc<Published> {
+        self.published.load_full()
+    }
+
+    /// Judges objects that were reported together: they are each other's related objects. Answers in
+    /// their order. Blocks until the last is judged; never call it on an executor's thread.
+    pub fn judge(&self, objects: &Arc<[Object]>, now_ms: i64) -> Vec<Judged> {
+        self.judge_among(
+            objects,
+            &Arc::new(Siblings::of(Arc::clone(objects))),
+            now_ms,
+        )
+    }
+
+    /// As [`Self::judge`], each object on its own.
+    pub fn judge_each(&self, objects: &Arc<[Object]>, now_ms: i64) -> Vec<Judged> {
+        self.judge_among(objects, &Arc::new(Siblings::none()), now_ms)
+    }
+
+    fn judge_among(
+        &self,
+        objects: &Arc<[Object]>,
+        siblings: &Arc<Siblings>,
+        now_ms: i64,
+    ) -> Vec<Judged> {
+        let set = self.published();
+        let (reply, replies) = bounded(objects.len().div_ceil(SLICE_OBJECTS));
+        for start in (0..objects.len()).step_by(SLICE_OBJECTS) {
+            let slice = Slice {
+                set: Arc::clone(&set),
+                objects: Arc::clone(objects),
+                range: start..objects.len().min(start + SLICE_OBJECTS),
+                siblings: Arc::clone(siblings),
+                now_ms,
+                reply: reply.clone(),
+            };
+            if let Some(slices) = &self.slices
+                && slices.send(slice).is_err()
+            {
+                break;
+            }
+        }
+        drop(reply);
+        let mut parts: Vec<(usize, Vec<Judged>)> = replies.iter().collect();
+        parts.sort_unstable_by_key(|(start, _)| *start);
+        parts.into_iter().flat_map(|(_, judged)| judged).collect()
+    }
+
+    /// How the memo fares.
+    pub fn memo(&self) -> MemoStats {
+        self.memo.stats()
+    }
+}
+
+impl Drop for Interpreters {
+    fn drop(&mut self) {
+        self.slices = None;
+        for worker in self.workers.drain(..) {
+            // A worker that panicked has nothing more to say; its thread is gone either way.
+            let _ = worker.join();
+        }
+    }
+}
+
+/// A worker's life: slices as they come, and a sweep when there are none for a while.
+fn work(mut worker: Worker, slices: &Receiver<Slice>, idle_max: std::time::Duration) {
+    loop {
+        match slices.recv_timeout(idle_max) {
+            Ok(slice) => {
+                let objects = slice.objects.get(slice.range.clone()).unwrap_or_default();
+                let judged = objects
+                    .iter()
+                    .map(|object| worker.judge(&slice.set, object, &slice.siblings, slice.now_ms))
+                    .collect();
+                // The caller may have gone; its verdicts are in the memo all the same.
+                let _ = slice.reply.send((slice.range.start, judged));
+            }
+            Err(RecvTimeoutError::Timeout) => worker.sweep(),
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! How each thing fares: one Wasm component per group of Kinds, called safely and fast.
+//!
+//! ```text
+//! bytes ─▶ load ─▶ Interpreter ─▶ publish ─▶ Published (one immutable set, swapped atomically)
+//!                                                │
+//! objects ─▶ Interpreters::judge ─▶ workers ─▶ lookup ─▶ trim ─▶ memo ─▶ warm instance ─▶ Judged
+//! ```
+//!
+//! Always a verdict, in bounded time and memory: whatever an interpreter does costs exactly the
+//! verdict it was asked for, which becomes `Unknown` with a reason that names the interpreter.
+//! Nothing here is async: guests run on threads of their own, never on an executor's.
+#![warn(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::print_stdout
+)]
+
+mod aot;
+mod bindings;
+mod describe;
+mod digest;
+mod engine;
+mod fault;
+mod imports;
+mod interpreters;
+mod limits;
+mod load;
+mod memo;
+mod pattern;
+mod published;
+mod related;
+mod trim;
+mod warm;
+mod worker;
+
+pub use aot::AotCache;
+pub use describe::{Description, HandledKind, State};
+pub use digest::Digest;
+pub use engine::Engine;
+pub use fault::Fault;
+pub use interpreters::{Interpreters, Judged, StartError};
+pub use limits::{Isolation, Limits};
+pub use load::{Interpreter, LoadError};
+pub use memo::{Memo, MemoStats};
+pub use pattern::KindPattern;
+pub use published::{PublishError, Published, Source};
+pub use related::Siblings;
+pub use trim::Fields;
+pub use worker::Worker;

@@ -1,0 +1,82 @@
+//! Every limit of this room, by name.
+
+use std::time::Duration;
+
+/// How often the epoch advances: the grain of every deadline.
+pub(crate) const TICK: Duration = Duration::from_millis(5);
+/// The deadline for `describe`, `fixtures` and instantiation, in processor time.
+pub(crate) const LOAD_DEADLINE: Duration = Duration::from_secs(1);
+/// Bytes of text the host takes over from one call's answer.
+pub(crate) const ANSWER_BYTES_MAX: usize = 256 * 1024;
+/// Bytes of text the host takes over from `describe` and `fixtures`.
+pub(crate) const LOAD_ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Longest state name.
+pub(crate) const STATE_BYTES_MAX: usize = 64;
+/// Longest reason.
+pub(crate) const REASON_BYTES_MAX: usize = 128;
+/// Longest message; longer ones are cut.
+pub(crate) const MESSAGE_BYTES_MAX: usize = 4096;
+/// Largest reserved answer.
+pub(crate) const EXTRAS_BYTES_MAX: usize = 16 * 1024;
+/// Log lines of one call.
+pub(crate) const LOG_LINES_MAX: u32 = 32;
+/// Longest log line; longer ones are cut.
+pub(crate) const LOG_LINE_BYTES_MAX: usize = 1024;
+/// Core instances, memories and tables of one component, each.
+pub(crate) const PARTS_MAX: usize = 32;
+/// Elements of all tables of one component. Python's components have about 6,000.
+pub(crate) const TABLE_ELEMENTS_MAX: usize = 20_000;
+/// Stack of one guest, in bytes.
+pub(crate) const STACK_BYTES_MAX: usize = 256 * 1024;
+
+/// What an operator may set.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Processor time one `interpret` may take. Rounded up to the grain of 5 ms.
+    pub call_deadline: Duration,
+    /// Memory of one instance, all its linear memories together, in bytes.
+    pub memory_bytes_max: usize,
+    /// Largest component that is loaded, in bytes.
+    pub component_bytes_max: usize,
+    /// Calls after which a warm instance is retired.
+    pub calls_max: u32,
+    /// Memory above which a warm instance is retired after its call, in bytes.
+    pub memory_high_water_bytes: usize,
+    /// Time after which an unused warm instance is retired.
+    pub idle_max: Duration,
+    /// Bytes of inputs whose verdicts are remembered.
+    pub memo_bytes_max: usize,
+    /// Threads that run guests.
+    pub workers: usize,
+    /// Batches that wait for a worker; a further caller waits for a place.
+    pub queue_max: usize,
+    /// Whether instances are reused.
+    pub isolation: Isolation,
+}
+
+/// Whether one instance judges one object or many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Isolation {
+    /// An instance is kept and judges many objects: an interpreter could carry something from one
+    /// object to the next until its instance is retired.
+    Warm,
+    /// Every call gets an instance of its own, some 20 microseconds dearer.
+    PerCall,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            call_deadline: Duration::from_millis(50),
+            memory_bytes_max: 64 * 1024 * 1024,
+            component_bytes_max: 32 * 1024 * 1024,
+            calls_max: 1000,
+            memory_high_water_bytes: 16 * 1024 * 1024,
+            idle_max: Duration::from_mins(1),
+            memo_bytes_max: 32 * 1024 * 1024,
+            workers: std::thread::available_parallelism().map_or(1, usize::from),
+            queue_max: 256,
+            isolation: Isolation::Warm,
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Remembers verdicts: an interpreter is a pure function, so an equal input has an equal answer.
+
+use std::hash::Hash;
+
+use kindsight_model::Verdict;
+use quick_cache::{Equivalent, Weighter};
+
+/// What an interpreter answered, where that holds for every equal input.
+#[derive(Debug, Clone)]
+pub(crate) enum Answer {
+    /// A verdict, good until it wants to be looked at again.
+    Verdict(Verdict),
+    /// Not an object it judges.
+    Unsupported,
+}
+
+/// Verdicts by component, settings and input, compared byte by byte: never a guess.
+#[derive(Debug)]
+pub struct Memo {
+    is_off: bool,
+    answers: quick_cache::sync::Cache<Key, Answer, Bytes, foldhash::quality::RandomState>,
+}
+
+/// How a [`Memo`] fares; read when somebody asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoStats {
+    /// Remembered answers.
+    pub entries: usize,
+    /// Bytes of their inputs, roughly.
+    pub bytes: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Key {
+    scope: u128,
+    input: Box<str>,
+}
+
+#[derive(Hash)]
+struct KeyRef<'i> {
+    scope: u128,
+    input: &'i str,
+}
+
+impl Equivalent<Key> for KeyRef<'_> {
+    fn equivalent(&self, key: &Key) -> bool {
+        self.scope == key.scope && *self.input == *key.input
+    }
+}
+
+/// Weighs an entry by its input, and by what an entry costs beside it.
+#[derive(Debug, Clone)]
+struct Bytes;
+
+const ENTRY_BYTES: u64 = 200;
+const ENTRY_BYTES_EXPECTED: usize = 800;
+
+impl Weighter<Key, Answer> for Bytes {
+    fn weight(&self, key: &Key, _: &Answer) -> u64 {
+        ENTRY_BYTES + key.input.len() as u64
+    }
+}
+
+impl Memo {
+    /// Remembers about `bytes_max` bytes of inputs; with 0, nothing.
+    pub fn new(bytes_max: usize) -> Self {
+        Self {
+            is_off: bytes_max == 0,
+            answers: quick_cache::sync::Cache::with(
+                bytes_max / ENTRY_BYTES_EXPECTED,
+                bytes_max as u64,
+                Bytes,
+                foldhash::quality::RandomState::default(),
+                quick_cache::sync::DefaultLifecycle::default(),
+            ),
+        }
+    }
+
+    /// What is known for an equal input, unless the time to look again has come.
+    pub(crate) fn get(&self, scope: u128, input: &str, now_ms: i64) -> Option<Answer> {
+        if self.is_off {
+            return None;
+        }
+        let answer = self.answers.get(&KeyRef { scope, input })?;
+        match &answer {
+            Answer::Verdict(verdict) if verdict.look_again_at_ms.is_some_and(|at| at <= now_ms) => {
+                None
+            }
+            _ => Some(answer),
+        }
+    }
+
+    pub(crate) fn put(&self, scope: u128, input: &str, answer: Answer) {
+        if self.is_off {
+            return;
+        }
+        let input = input.into();
+        self.answers.insert(Key { scope, input }, answer);
+    }
+
+    /// How it fares.
+    pub fn stats(&self) -> MemoStats {
+        MemoStats {
+            entries: self.answers.len(),
+            bytes: self.answers.weight(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_for_its_component_and_its_input() {
+        let memo = Memo::new(1 << 20);
+        memo.put(1, "a", Answer::Verdict(Verdict::not_present()));
+        assert!(memo.get(1, "a", 0).is_some());
+        assert!(memo.get(1, "b", 0).is_none());
+        assert!(memo.get(2, "a", 0).is_none());
+    }
+
+    #[test]
+    fn a_verdict_that_wants_to_be_looked_at_again_is_forgotten_then() {
+        let memo = Memo::new(1 << 20);
+        let mut verdict = Verdict::not_present();
+        verdict.look_again_at_ms = Some(100);
+        memo.put(1, "a", Answer::Verdict(verdict));
+        assert!(memo.get(1, "a", 99).is_some());
+        assert!(memo.get(1, "a", 100).is_none());
+    }
+
+    #[test]
+    fn it_holds_no_more_than_it_may() {
+        let memo = Memo::new(64 * 1024);
+        for number in 0..10_000 {
+            memo.put(1, &format!("{number}"), Answer::Unsupported);
+        }
+        assert!(memo.stats().bytes <= 64 * 1024, "{:?}", memo.stats());
+        assert!(memo.stats().entries > 10);
+    }
+}

@@ -1,0 +1,264 @@
+//! Cuts an object's JSON down to the fields an interpreter asked for.
+//!
+//! One pass over the text: what is asked for is copied as it stands, the rest is skipped without
+//! being decoded.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// A set of JSON pointers through objects, as a tree.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Fields {
+    /// Take the whole value.
+    whole: bool,
+    below: Vec<(String, Fields)>,
+}
+
+impl Fields {
+    /// From JSON pointers; `apiVersion` and `kind` are added.
+    pub fn new(pointers: &[impl AsRef<str>]) -> Self {
+        let mut fields = Self::default();
+        fields.add("/apiVersion");
+        fields.add("/kind");
+        for pointer in pointers {
+            fields.add(pointer.as_ref());
+        }
+        fields
+    }
+
+    fn add(&mut self, pointer: &str) {
+        let mut node = self;
+        for token in pointer.split('/').skip(1) {
+            let token = token.replace("~1", "/").replace("~0", "~");
+            let position = node.below.iter().position(|(key, _)| *key == token);
+            let position = position.unwrap_or_else(|| {
+                node.below.push((token, Self::default()));
+                node.below.len() - 1
+            });
+            let Some((_, child)) = node.below.get_mut(position) else {
+                return;
+            };
+            node = child;
+        }
+        node.whole = true;
+    }
+
+    fn get(&self, key: &str) -> Option<&Self> {
+        let child = self.below.iter().find(|(name, _)| name == key);
+        child.map(|(_, fields)| fields)
+    }
+
+    /// Appends the trimmed object to `text`.
+    ///
+    /// # Errors
+    /// When `json` is not JSON; `text` then holds a part of it.
+    pub fn trim(&self, json: &str, text: &mut String) -> Result<(), serde_json::Error> {
+        if self.whole {
+            text.push_str(json);
+            return Ok(());
+        }
+        let mut source = serde_json::Deserializer::from_str(json);
+        let copied = Copy { fields: self, text }.deserialize(&mut source)?;
+        if !copied {
+            text.push_str("{}");
+        }
+        source.end()
+    }
+}
+
+/// Copies the wanted part of one value; answers whether there was an object to take it from.
+struct Copy<'f, 't> {
+    fields: &'f Fields,
+    text: &'t mut String,
+}
+
+impl<'de> DeserializeSeed<'de> for Copy<'_, '_> {
+    type Value = bool;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, source: D) -> Result<bool, D::Error> {
+        source.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Copy<'_, '_> {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON value")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<bool, A::Error> {
+        let Self { fields, text } = self;
+        text.push('{');
+        let start = text.len();
+        while let Some(key) = map.next_key_seed(Key)? {
+            let Some(below) = fields.get(&key) else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            let before = text.len();
+            write_key(&key, before > start, text);
+            if below.whole {
+                let value: &RawValue = map.next_value()?;
+                text.push_str(value.get());
+            } else if !map.next_value_seed(Copy {
+                fields: below,
+                text,
+            })? {
+                text.truncate(before);
+            }
+        }
+        text.push('}');
+        Ok(true)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<bool, A::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(false)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_unit<E>(self) -> Result<bool, E> {
+        Ok(false)
+    }
+}
+
+fn write_key(key: &str, comma: bool, text: &mut String) {
+    if comma {
+        text.push(',');
+    }
+    if key
+        .bytes()
+        .all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\'))
+    {
+        text.extend(["\"", key, "\""]);
+    } else {
+        text.push_str(&serde_json::Value::from(key).to_string());
+    }
+    text.push(':');
+}
+
+/// A key, borrowed where it has no escapes.
+struct Key;
+
+impl<'de> DeserializeSeed<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, source: D) -> Result<Self::Value, D::Error> {
+        source.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_borrowed_str<E>(self, key: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(key))
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(key.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(pointers: &[&str], json: &str, expected: &str) {
+        let mut text = String::new();
+        Fields::new(pointers).trim(json, &mut text).unwrap();
+        assert_eq!(text, expected, "{pointers:?}");
+    }
+
+    const OBJECT: &str = r#"{"kind": "W", "metadata": {"name": "x", "labels": {"a/b": "1"}},
+        "spec": {"replicas": 3, "template": {"big": [1, 2]}}, "status": [ {"a": 1} ], "apiVersion": "v1"}"#;
+
+    #[test]
+    fn what_is_asked_for_is_copied_as_it_stands() {
+        check(&[], OBJECT, r#"{"kind":"W","apiVersion":"v1"}"#);
+        check(
+            &["/spec/replicas"],
+            OBJECT,
+            r#"{"kind":"W","spec":{"replicas":3},"apiVersion":"v1"}"#,
+        );
+        check(
+            &["/status"],
+            OBJECT,
+            r#"{"kind":"W","status":[ {"a": 1} ],"apiVersion":"v1"}"#,
+        );
+        check(
+            &["/metadata/labels/a~1b"],
+            OBJECT,
+            r#"{"kind":"W","metadata":{"labels":{"a/b":"1"}},"apiVersion":"v1"}"#,
+        );
+    }
+
+    #[test]
+    fn a_pointer_that_leads_nowhere_leaves_its_objects_empty() {
+        check(
+            &["/spec/none"],
+            OBJECT,
+            r#"{"kind":"W","spec":{},"apiVersion":"v1"}"#,
+        );
+        check(
+            &["/status/conditions"],
+            OBJECT,
+            r#"{"kind":"W","apiVersion":"v1"}"#,
+        );
+        check(&["/kind/x"], r#"{"kind": "W"}"#, r#"{"kind":"W"}"#);
+    }
+
+    #[test]
+    fn the_empty_pointer_asks_for_everything() {
+        check(&[""], r#"{"a": [1,  2]}"#, r#"{"a": [1,  2]}"#);
+    }
+
+    #[test]
+    fn a_wider_pointer_takes_a_narrower_one_in() {
+        check(
+            &["/spec/replicas", "/spec"],
+            r#"{"spec": {"a": 1, "replicas": 2}}"#,
+            r#"{"spec":{"a": 1, "replicas": 2}}"#,
+        );
+    }
+
+    #[test]
+    fn odd_documents_are_errors_or_empty_and_never_a_panic() {
+        check(&["/a"], "[1]", "{}");
+        check(&["/a"], "3", "{}");
+        for bad in ["", "{", r#"{"a": }"#, "{} x"] {
+            assert!(
+                Fields::new(&["/a"]).trim(bad, &mut String::new()).is_err(),
+                "{bad}"
+            );
+        }
+        check(&["/\u{e4}\""], "{\"\u{e4}\\\"\": 1}", "{\"\u{e4}\\\"\":1}");
+    }
+}
