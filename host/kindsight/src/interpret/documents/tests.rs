@@ -1,0 +1,140 @@
+use super::*;
+
+/// What a stream holds: names of objects, `!` for what is none, groups in brackets.
+fn check(text: &str, expected: &str) {
+    let mut source = Source {
+        name: "test".to_owned(),
+        bytes: Box::new(std::io::Cursor::new(text.to_owned())),
+    };
+    let mut seen = String::new();
+    read(&mut source, |group| {
+        let names: Vec<&str> = group
+            .documents
+            .iter()
+            .map(|document| match document {
+                Document::Object(object) => &*object.name,
+                Document::Other(_) => "!",
+            })
+            .collect();
+        let names = names.join(" ");
+        seen += &if group.related {
+            format!("[{names}]")
+        } else {
+            format!("({names})")
+        };
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(seen, expected, "{text}");
+}
+
+fn object(name: &str) -> String {
+    format!(r#"{{"apiVersion": "v1", "kind": "Pod", "metadata": {{"name": "{name}"}}}}"#)
+}
+
+#[test]
+fn one_object_however_it_is_laid_out() {
+    check(&object("a"), "(a)");
+    check(&object("a").replace(' ', "\n  "), "(a)");
+    check("apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n", "[a]");
+    check(&format!("\u{feff}{}", object("a")), "(a)");
+}
+
+#[test]
+fn lists_in_every_form() {
+    let (a, b) = (object("a"), object("b"));
+    check(
+        &format!(r#"{{"apiVersion": "v1", "items": [{a}, {b}], "kind": "List"}}"#),
+        "[a b]",
+    );
+    check(
+        &format!("{{\n\"kind\": \"List\",\n\"items\": [\n{a},\n{b}\n]\n}}\n"),
+        "[a b]",
+    );
+    check(&format!("[{a},\n{b}]"), "[a b]");
+    check(r#"{"kind": "List", "items": []}"#, "");
+    check(
+        &format!(r#"{{"kind": "List", "items": [{a}, 3, null, "x"]}}"#),
+        "[a ! ! !]",
+    );
+    check(
+        "kind: List\nitems:\n- kind: Pod\n  metadata: {name: a}\n- kind: Pod\n  metadata: {name: b}\n",
+        "[a b]",
+    );
+}
+
+#[test]
+fn lines_and_documents_and_mixtures() {
+    let (a, b) = (object("a"), object("b"));
+    check(&format!("{a}\n{b}\n"), "(a b)");
+    check(&format!("{a}{b}"), "(a b)");
+    let yaml = "kind: Pod\nmetadata:\n  name: y\n";
+    check(&format!("{yaml}---\n{yaml}"), "[y y]");
+    check(
+        &format!("---\n{yaml}---\n# nothing\n---\n{a}\n---\n{yaml}"),
+        "[y](a)[y]",
+    );
+    check(
+        &format!("{a}\n{{\"kind\": \"List\", \"items\": [{b}]}}\n{a}\n"),
+        "(a)[b](a)",
+    );
+}
+
+#[test]
+fn what_is_no_object_costs_its_neighbours_nothing() {
+    let (a, b) = (object("a"), object("b"));
+    for bad in [
+        "{\"kind\": ",
+        "{\"kind\": \"Po",
+        "{}",
+        "3",
+        "\"x\"",
+        "no yaml: [",
+        "{\"a\" 1}",
+        "null",
+    ] {
+        let text = format!("{a}\n{bad}\n{b}\n");
+        let mut seen = Vec::new();
+        let mut source = Source {
+            name: "test".to_owned(),
+            bytes: Box::new(std::io::Cursor::new(text.clone())),
+        };
+        read(&mut source, |group| {
+            seen.extend(group.documents.into_iter().map(|document| match document {
+                Document::Object(object) => object.name.to_string(),
+                Document::Other(_) => "!".to_owned(),
+            }));
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(seen, ["a", "!", "b"], "{text}");
+    }
+}
+
+#[test]
+fn an_object_over_the_limit_is_said_to_be_so() {
+    let big = object(&"x".repeat(OBJECT_BYTES_MAX));
+    check(
+        &format!("{}\n{big}\n{}\n", object("a"), object("b")),
+        "(a ! b)",
+    );
+}
+
+proptest::proptest! {
+    #[test]
+    fn reading_is_total(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..400)) {
+        let mut source = Source { name: "test".to_owned(), bytes: Box::new(std::io::Cursor::new(bytes)) };
+        proptest::prop_assert!(read(&mut source, |_| Ok(())).is_ok());
+    }
+
+    #[test]
+    fn every_line_of_json_lines_has_one_verdict(count in 0_usize..50, bad in 0_usize..50) {
+        let lines: Vec<String> = (0..count)
+            .map(|at| if at == bad { "{broken".to_owned() } else { object("a") })
+            .collect();
+        let mut source = Source { name: "test".to_owned(), bytes: Box::new(std::io::Cursor::new(lines.join("\n"))) };
+        let mut seen = 0;
+        read(&mut source, |group| { seen += group.documents.len(); Ok(()) }).unwrap();
+        proptest::prop_assert_eq!(seen, count);
+    }
+}

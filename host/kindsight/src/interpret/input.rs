@@ -1,0 +1,82 @@
+//! Which bytes are read: files, the files of folders, standard input.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+/// How deep folders are searched.
+const DEPTH_MAX: usize = 16;
+
+/// One stream of input, by the name that errors call it.
+pub(crate) struct Source {
+    pub(crate) name: String,
+    pub(crate) bytes: Box<dyn Read>,
+}
+
+/// Opens what was named, one after the other; standard input where nothing was.
+pub(crate) fn sources(inputs: &[PathBuf]) -> Box<dyn Iterator<Item = anyhow::Result<Source>> + '_> {
+    if inputs.is_empty() {
+        return Box::new(std::iter::once(Ok(standard_input())));
+    }
+    Box::new(inputs.iter().flat_map(|input| expand(input)))
+}
+
+fn standard_input() -> Source {
+    Source {
+        name: "standard input".to_owned(),
+        bytes: Box::new(io::stdin()),
+    }
+}
+
+fn expand(input: &Path) -> Box<dyn Iterator<Item = anyhow::Result<Source>>> {
+    if input == Path::new("-") {
+        return Box::new(std::iter::once(Ok(standard_input())));
+    }
+    if !input.is_dir() {
+        return Box::new(std::iter::once(open(input)));
+    }
+    let mut files = Vec::new();
+    match collect(input, DEPTH_MAX, &mut files) {
+        Ok(()) => Box::new(files.into_iter().map(|file| open(&file))),
+        Err(error) => Box::new(std::iter::once(Err(error))),
+    }
+}
+
+fn open(file: &Path) -> anyhow::Result<Source> {
+    let bytes = File::open(file).with_context(|| format!("open {}", file.display()))?;
+    Ok(Source {
+        name: file.display().to_string(),
+        bytes: Box::new(bytes),
+    })
+}
+
+/// The files of a folder that look like objects, in order of name.
+fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
+    let reading = || format!("read folder {}", folder.display());
+    anyhow::ensure!(
+        depth > 0,
+        "{}: folders nest deeper than {DEPTH_MAX}",
+        folder.display()
+    );
+    let entries = fs::read_dir(folder).with_context(reading)?;
+    let mut paths: Vec<PathBuf> = entries
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<io::Result<_>>()
+        .with_context(reading)?;
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            collect(&path, depth - 1, files)?;
+        } else if holds_objects(&path) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn holds_objects(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    matches!(ending, Some("json" | "jsonl" | "ndjson" | "yaml" | "yml"))
+}

@@ -1,0 +1,173 @@
+//! Finds where a JSON value, or an element of a List, ends in a stream of bytes, without decoding it.
+
+/// What one more byte made of the value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// It goes on.
+    More,
+    /// It ended with this byte.
+    Done,
+    /// It ended before this byte, unfinished; this byte begins something else.
+    Broken,
+    /// The elements of a list begin after this byte.
+    ListBegins,
+    /// An element of the list ended before this byte, a comma.
+    ElementEnds,
+    /// The last element of the list ended before this byte.
+    ListEnds,
+}
+
+/// Follows one object or array, byte by byte.
+///
+/// A List of any length is followed element by element. `kubectl` writes `items` before `kind`, so
+/// an object with an array called `items` is taken for a List; so is an array at the outermost.
+#[derive(Debug, Default)]
+pub(crate) struct Scanner {
+    depth: usize,
+    in_string: bool,
+    escaped: bool,
+    at_line_start: bool,
+    /// The depth of the list's elements, while inside it.
+    list_depth: Option<usize>,
+    /// The last string of the outermost object, cut to what tells `items`.
+    last_string: Vec<u8>,
+    /// The last thing in the outermost object was the key `items`.
+    after_items: bool,
+}
+
+const ITEMS: &[u8] = b"items";
+
+impl Scanner {
+    /// Whether the bytes that come now belong to an element of a list.
+    pub(crate) fn in_list(&self) -> bool {
+        self.list_depth.is_some()
+    }
+
+    /// Takes the next byte; the first is `{` or `[`.
+    pub(crate) fn step(&mut self, byte: u8) -> Step {
+        if self.is_broken_before(byte) {
+            return Step::Broken;
+        }
+        self.at_line_start = byte == b'\n';
+        if self.in_string {
+            self.in_string(byte);
+            return Step::More;
+        }
+        match byte {
+            b'{' | b'[' => self.open(byte),
+            b'}' | b']' => self.close(),
+            b',' if self.list_depth == Some(self.depth) => Step::ElementEnds,
+            b'"' => {
+                self.in_string = true;
+                self.last_string.clear();
+                Step::More
+            }
+            b':' => {
+                self.after_items = self.depth == 1 && self.last_string == ITEMS;
+                Step::More
+            }
+            _ => Step::More,
+        }
+    }
+
+    /// A string does not go over the end of a line, and nothing that is indented as usual begins a
+    /// line with `{` inside another value: whoever wrote the lines before did not finish them.
+    fn is_broken_before(&self, byte: u8) -> bool {
+        self.at_line_start
+            && (self.in_string || (byte == b'{' && self.depth > 0 && self.list_depth.is_none()))
+    }
+
+    fn in_string(&mut self, byte: u8) {
+        match byte {
+            _ if self.escaped => self.escaped = false,
+            b'\\' => self.escaped = true,
+            b'"' => self.in_string = false,
+            _ if self.last_string.len() <= ITEMS.len() => self.last_string.push(byte),
+            _ => {}
+        }
+    }
+
+    fn open(&mut self, byte: u8) -> Step {
+        let is_list = byte == b'[' && (self.depth == 0 || (self.depth == 1 && self.after_items));
+        self.after_items = false;
+        self.depth += 1;
+        if is_list && self.list_depth.is_none() {
+            self.list_depth = Some(self.depth);
+            return Step::ListBegins;
+        }
+        Step::More
+    }
+
+    fn close(&mut self) -> Step {
+        let ends_list = self.list_depth == Some(self.depth);
+        self.depth = self.depth.saturating_sub(1);
+        if ends_list {
+            self.list_depth = None;
+            return Step::ListEnds;
+        }
+        if self.depth == 0 {
+            Step::Done
+        } else {
+            Step::More
+        }
+    }
+
+    /// Whether the outermost value is closed; asked after [`Step::ListEnds`].
+    pub(crate) fn is_done(&self) -> bool {
+        self.depth == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bytes at which something other than `More` happened.
+    fn steps(text: &str) -> Vec<(Step, usize)> {
+        let mut scanner = Scanner::default();
+        let steps = text.bytes().map(|byte| scanner.step(byte)).enumerate();
+        let mut seen = Vec::new();
+        for (at, step) in steps {
+            if step != Step::More {
+                seen.push((step, at));
+            }
+            if matches!(step, Step::Done | Step::Broken) {
+                break;
+            }
+        }
+        seen
+    }
+
+    #[test]
+    fn a_value_ends_where_its_last_bracket_closes() {
+        assert_eq!(steps(r#"{"a": {"b": "}\"]"}} x"#), [(Step::Done, 19)]);
+        assert_eq!(steps("{\n  \"a\": [1]\n}\n"), [(Step::Done, 13)]);
+    }
+
+    #[test]
+    fn elements_of_items_are_told_apart() {
+        let text = r#"{"items": [{"a": [1, 2]}, 3], "kind": "List"}"#;
+        assert_eq!(
+            steps(text),
+            [
+                (Step::ListBegins, 10),
+                (Step::ElementEnds, 24),
+                (Step::ListEnds, 27),
+                (Step::Done, 44)
+            ]
+        );
+    }
+
+    #[test]
+    fn items_further_inside_are_not_a_list() {
+        assert_eq!(steps(r#"{"a": {"items": [1, 2]}}"#), [(Step::Done, 23)]);
+        assert_eq!(steps(r#"{"items": {"a": [1, 2]}}"#), [(Step::Done, 23)]);
+        assert_eq!(steps(r#"{"a": "items", "b": [1, 2]}"#), [(Step::Done, 26)]);
+    }
+
+    #[test]
+    fn an_unfinished_line_does_not_swallow_the_next() {
+        assert_eq!(steps("{\"a\": \n{\"b\": 1}"), [(Step::Broken, 7)]);
+        assert_eq!(steps("{\"a\": \"x\n{\"b\": 1}"), [(Step::Broken, 9)]);
+    }
+}

@@ -1,0 +1,72 @@
+//! Puts the interpreters to work: the built-in ones, then those of the operator.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail};
+use kindsight_interpreter::{AotCache, Interpreters, Limits, Source};
+
+/// Starts the room and makes the built-in interpreters and those from `files` live.
+///
+/// Compiled components are kept in `cache`; where it cannot be used that is said and everything is
+/// compiled again.
+pub(crate) fn start(
+    limits: Limits,
+    cache: Option<&Path>,
+    files: &[PathBuf],
+) -> anyhow::Result<Interpreters> {
+    let interpreters = Interpreters::start(limits, cache.and_then(open_cache))?;
+    let mut live = built_in(&interpreters)?;
+    for file in files {
+        let bytes = std::fs::read(file).with_context(|| format!("read {}", file.display()))?;
+        let interpreter = interpreters
+            .load(&bytes)
+            .with_context(|| format!("interpreter {} is refused", file.display()))?;
+        live.push((Source::File, interpreter));
+    }
+    interpreters.publish(live)?;
+    Ok(interpreters)
+}
+
+/// Loads all built-in interpreters, a thread each: what is not in the cache is compiled.
+fn built_in(
+    interpreters: &Interpreters,
+) -> anyhow::Result<Vec<(Source, Arc<kindsight_interpreter::Interpreter>)>> {
+    std::thread::scope(|scope| {
+        let loads: Vec<_> = kindsight_plugins::BUILT_IN
+            .iter()
+            .map(|built_in| {
+                (
+                    built_in.name,
+                    scope.spawn(|| interpreters.load(built_in.wasm)),
+                )
+            })
+            .collect();
+        let mut live = Vec::with_capacity(loads.len());
+        for (name, load) in loads {
+            let Ok(loaded) = load.join() else {
+                bail!("loading the built-in interpreter {name} broke");
+            };
+            let loaded = loaded.with_context(|| format!("built-in interpreter {name}"))?;
+            live.push((Source::BuiltIn, loaded));
+        }
+        Ok(live)
+    })
+}
+
+fn open_cache(folder: &Path) -> Option<AotCache> {
+    AotCache::open(folder)
+        .inspect_err(|error| {
+            tracing::warn!(folder = %folder.display(), %error, "compiled components are not kept");
+        })
+        .ok()
+}
+
+/// Where compiled components are kept unless the operator says otherwise: the user's cache folder.
+pub(crate) fn cache_folder() -> Option<PathBuf> {
+    let base = std::env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
+        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))?;
+    Some(base.join("kindsight").join("aot"))
+}

@@ -1,0 +1,213 @@
+//! One app in one cluster: what was sent there, what was reported, and how it fares.
+
+use std::sync::Arc;
+
+use kindsight_appcontext::{ClusterSnapshot, ResourceSnapshot};
+use kindsight_interpreter::{Interpreters, Judged};
+use kindsight_model::{Bundle, ClusterName, ContextId, DeploymentId, Object, decode_status};
+use kindsight_status::{ClusterInput, ClusterView, Expected, Observed, Reported, project};
+
+use crate::manifest;
+
+/// One app in one cluster.
+pub(crate) struct Place {
+    cluster: ClusterName,
+    /// Where manifests go that name no namespace.
+    namespace: Arc<str>,
+    expected: Vec<Expected>,
+    /// What is known comes from the store: the cluster has not spoken since the start.
+    remembered: bool,
+    /// What the cluster said last; none until it said something.
+    reported: Option<Arc<[Object]>>,
+    judged: Vec<Judged>,
+    /// Since when the cluster cannot be reached.
+    unreachable_since_ms: Option<i64>,
+    /// Since when the cluster does not report on this app any more; for what the store remembers,
+    /// since the start.
+    silent_since_ms: Option<i64>,
+    /// What could not be read of the manifests.
+    manifest_faults: Vec<Arc<str>>,
+    /// What could not be read of the last report.
+    report_faults: Vec<Arc<str>>,
+    view: Option<Arc<ClusterView>>,
+}
+
+impl Place {
+    /// From what the store holds. Not judged yet.
+    pub(crate) fn new(
+        snapshot: ClusterSnapshot,
+        namespace: &Arc<str>,
+        context: &ContextId,
+        app: &Arc<str>,
+    ) -> Self {
+        let mut place = Self {
+            cluster: snapshot.cluster,
+            namespace: Arc::clone(namespace),
+            expected: Vec::with_capacity(snapshot.resources.len()),
+            remembered: false,
+            reported: None,
+            judged: Vec::new(),
+            unreachable_since_ms: None,
+            silent_since_ms: None,
+            manifest_faults: Vec::new(),
+            report_faults: Vec::new(),
+            view: None,
+        };
+        for resource in snapshot.resources {
+            let expected = place.expect(&resource);
+            place.expected.push(expected);
+        }
+        if let Some(json) = snapshot.bundle_status_json {
+            let deployment = DeploymentId {
+                context: context.clone(),
+                app: Arc::clone(app),
+            };
+            match decode_status(deployment, json.as_bytes()) {
+                Ok(bundle) => {
+                    place.take_in(bundle);
+                    place.remembered = true;
+                }
+                Err(error) => place
+                    .report_faults
+                    .push(format!("stored report: {error}").into()),
+            }
+        }
+        place
+    }
+
+    /// What was sent. A manifest that cannot be read is said to be so; the resource stays.
+    fn expect(&mut self, resource: &ResourceSnapshot) -> Expected {
+        let ResourceSnapshot {
+            name,
+            kind,
+            manifest,
+            status,
+        } = resource;
+        match manifest.as_deref().map(manifest::object) {
+            Some(Ok(object)) => return Expected::new(object, *status),
+            Some(Err(why)) => {
+                let fault = format!("manifest of {kind} {name}: {why}");
+                self.manifest_faults.push(fault.into());
+            }
+            None => {}
+        }
+        Expected::without_manifest(name, kind, *status)
+    }
+
+    pub(crate) fn cluster(&self) -> &ClusterName {
+        &self.cluster
+    }
+
+    /// How it fares; made when it is first judged.
+    pub(crate) fn view(&self) -> Option<Arc<ClusterView>> {
+        self.view.clone()
+    }
+
+    /// Takes in what the cluster reported and judges it.
+    pub(crate) fn report(&mut self, bundle: Bundle, interpreters: &Interpreters, now_ms: i64) {
+        self.unreachable_since_ms = None;
+        self.silent_since_ms = None;
+        self.remembered = false;
+        self.take_in(bundle);
+        self.judge(interpreters, now_ms);
+    }
+
+    fn take_in(&mut self, bundle: Bundle) {
+        let rejected = bundle.rejected.iter();
+        let faults = rejected.map(|it| format!("report: {}: {}", it.pointer, it.error).into());
+        self.report_faults = faults.collect();
+        self.reported = Some(bundle.objects.into());
+    }
+
+    /// Asks the interpreters; what they have said of equal objects before comes from the memo.
+    pub(crate) fn judge(&mut self, interpreters: &Interpreters, now_ms: i64) {
+        if let Some(objects) = &self.reported {
+            self.judged = interpreters.judge(objects, now_ms);
+        }
+        self.project(now_ms);
+    }
+
+    /// When a verdict wants to be looked at again: the earliest.
+    pub(crate) fn look_again_at_ms(&self) -> Option<i64> {
+        let judged = self.judged.iter();
+        judged
+            .filter_map(|judged| judged.verdict.look_again_at_ms)
+            .min()
+    }
+
+    /// The cluster cannot be reached: its last word stays, marked. Answers whether that is new.
+    pub(crate) fn unreachable(&mut self, now_ms: i64) -> bool {
+        let is_new = self.unreachable_since_ms.is_none();
+        self.unreachable_since_ms.get_or_insert(now_ms);
+        if is_new {
+            self.project(now_ms);
+        }
+        is_new
+    }
+
+    /// The cluster has said all it has to say: it can be reached, and where it did not report on
+    /// this app since the start it is silent. Answers whether that changes anything.
+    pub(crate) fn synced(&mut self, now_ms: i64) -> bool {
+        let was_unreachable = self.unreachable_since_ms.take().is_some();
+        let fell_silent = self.remembered && self.silent_since_ms.is_none();
+        if fell_silent {
+            self.silent_since_ms = Some(now_ms);
+        }
+        if was_unreachable || fell_silent {
+            self.project(now_ms);
+        }
+        was_unreachable || fell_silent
+    }
+
+    /// The cluster stopped reporting on this app: its last word stays, marked, until it speaks again.
+    pub(crate) fn gone(&mut self, now_ms: i64) -> bool {
+        let is_new = self.silent_since_ms.is_none();
+        self.silent_since_ms.get_or_insert(now_ms);
+        if is_new {
+            self.project(now_ms);
+        }
+        is_new
+    }
+
+    /// The last report could not be read: what was said before stays, and this is said too.
+    pub(crate) fn fault(&mut self, error: &str, now_ms: i64) -> bool {
+        self.report_faults = vec![format!("report: {error}").into()];
+        self.project(now_ms);
+        true
+    }
+
+    /// Since when what is shown may be out of date, whatever the cause.
+    fn stale_since_ms(&self) -> Option<i64> {
+        let causes = [self.unreachable_since_ms, self.silent_since_ms];
+        causes.into_iter().flatten().min()
+    }
+
+    fn project(&mut self, now_ms: i64) {
+        let reported = self.reported.as_ref().map(|objects| Reported {
+            observed: observed(objects, &self.judged),
+            stale_since_ms: self.stale_since_ms(),
+        });
+        let faults = self.manifest_faults.iter().chain(&self.report_faults);
+        let input = ClusterInput {
+            cluster: self.cluster.clone(),
+            namespace: Arc::clone(&self.namespace),
+            expected: self.expected.clone(),
+            reported,
+            faults: faults.cloned().collect(),
+        };
+        let view = project(input, self.view.as_deref(), now_ms);
+        self.view = Some(Arc::new(view));
+    }
+}
+
+fn observed(objects: &[Object], judged: &[Judged]) -> Vec<Observed> {
+    let pairs = objects.iter().zip(judged);
+    pairs
+        .map(|(object, judged)| Observed {
+            object: object.clone(),
+            verdict: judged.verdict.clone(),
+            by: judged.by.clone(),
+            since_ms: None,
+        })
+        .collect()
+}

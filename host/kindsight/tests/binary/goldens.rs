@@ -1,0 +1,293 @@
+//! The responses the specification prescribes, over HTTP, from a store that was filled through the
+//! AppContext library.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use kindsight_appcontext::{
+    Action, AppContexts, ClusterRecord, ContextMeta, ContextStatus, DigRecord, NewApp, NewCluster,
+    NewContext, NewResource, Recorded, Records, RedbStore, ResourceName, StatusChange, Store,
+};
+use kindsight_model::{ContextId, DigName, RsyncStatus};
+use serde_json::{Value, json};
+
+use crate::process::Server;
+
+pub(crate) const DIG: &str = "testvfw/compositevfw/v1/vfw_deployment_intent_group";
+/// The context that is instantiated now.
+pub(crate) const CONTEXT: &str = "2755581958183303505";
+const TERMINATED: &str = "2621114006130701074";
+const NETWORK: &str = "9116473999070524329";
+const CLUSTERS: [&str; 2] = ["vfw-cluster-provider+edge01", "vfw-cluster-provider+edge02"];
+
+/// Apps in their order, and their resources: name, Kind, apiVersion.
+type Apps<'a> = &'a [(&'a str, &'a [(&'a str, &'a str, &'a str)])];
+
+const VFW: Apps<'_> = &[
+    (
+        "packetgen",
+        &[
+            ("fw0-packetgen", "Deployment", "apps/v1"),
+            ("packetgen-service", "Service", "v1"),
+        ],
+    ),
+    ("firewall", &[("fw0-firewall", "Deployment", "apps/v1")]),
+    (
+        "sink",
+        &[
+            ("fw0-sink", "Deployment", "apps/v1"),
+            ("sink-configmap", "ConfigMap", "v1"),
+            ("sink-service", "Service", "v1"),
+        ],
+    ),
+];
+
+const NETWORK_INTENTS: Apps<'_> = &[(
+    "network-intents",
+    &[
+        (
+            "emco-private-net",
+            "ProviderNetwork",
+            "k8s.plugin.opnfv.org/v1alpha1",
+        ),
+        (
+            "protected-private-net",
+            "Network",
+            "k8s.plugin.opnfv.org/v1alpha1",
+        ),
+        (
+            "unprotected-private-net",
+            "ProviderNetwork",
+            "k8s.plugin.opnfv.org/v1alpha1",
+        ),
+    ],
+)];
+
+pub(crate) fn status_path(query: &str) -> String {
+    let dig = "deployment-intent-groups/vfw_deployment_intent_group";
+    format!("/v2/projects/testvfw/composite-apps/compositevfw/v1/{dig}/status{query}")
+}
+
+/// Fills the store of a data folder with everything the goldens are about.
+pub(crate) fn fill_store(data: &Path) {
+    fill(data, &golden("dig-default.json"));
+}
+
+fn fill(data: &Path, response: &Value) {
+    let store: Arc<dyn Store> = Arc::new(RedbStore::open(&data.join("store.redb")).unwrap());
+    let [project, composite_app, version, dig] = DIG.split('/').collect::<Vec<_>>()[..] else {
+        panic!("four parts");
+    };
+    let name = DigName::new(project, composite_app, version, dig).unwrap();
+    let record = DigRecord {
+        profile: Some("vfw_composite-profile".to_owned()),
+        actions: actions(response),
+    };
+    let records = Records::new(Arc::clone(&store));
+    records.create_dig(&name, &record).unwrap();
+    let contexts = AppContexts::new(Arc::clone(&store));
+    for action in record.actions {
+        let Some(id) = action.instance else { continue };
+        let (status, rsync) = match id.as_str() {
+            TERMINATED => (ContextStatus::Terminated, RsyncStatus::Deleted),
+            _ => (ContextStatus::Instantiated, RsyncStatus::Applied),
+        };
+        if contexts.read(&id).unwrap().is_none() {
+            instantiate(&contexts, &id, &name, (VFW, &CLUSTERS), (status, rsync));
+        }
+    }
+    let cluster = ClusterRecord {
+        actions: actions(&golden("cluster-network-intents.json")),
+    };
+    records
+        .create_cluster(&CLUSTERS[0].parse().unwrap(), &cluster)
+        .unwrap();
+    let id = NETWORK.parse().unwrap();
+    let applied = (ContextStatus::Instantiated, RsyncStatus::Applied);
+    instantiate(
+        &contexts,
+        &id,
+        &name,
+        (NETWORK_INTENTS, &CLUSTERS[..1]),
+        applied,
+    );
+    instances(&records, &contexts);
+}
+
+/// The group of the golden list of instances. Its request says `v1.0` and its answer `v1`: what is
+/// answered is what its AppContexts say was instantiated.
+fn instances(records: &Records, contexts: &AppContexts) {
+    let list = golden("dig-instances-list.json");
+    let asked = DigName::new("myproject", "composite-app-xyz", "v1.0", "dig-xyz").unwrap();
+    let instantiated = DigName::new("myproject", "composite-app-xyz", "v1", "dig-xyz").unwrap();
+    let ids = list["instances"].as_array().unwrap().iter();
+    let ids: Vec<ContextId> = ids
+        .map(|id| id.as_str().unwrap().parse().unwrap())
+        .collect();
+    let actions = ids.iter().map(|id| {
+        serde_json::from_value(json!({"state": "Instantiated", "instance": id.as_str(), "time": "2021-01-01T00:00:00Z"})).unwrap()
+    });
+    let record = DigRecord {
+        profile: None,
+        actions: actions.collect(),
+    };
+    records.create_dig(&asked, &record).unwrap();
+    let applied = (ContextStatus::Instantiated, RsyncStatus::Applied);
+    for id in &ids {
+        instantiate(contexts, id, &instantiated, (&[], &[]), applied);
+    }
+}
+
+fn instantiate(
+    contexts: &AppContexts,
+    id: &ContextId,
+    dig: &DigName,
+    (apps, clusters): (Apps<'_>, &[&str]),
+    (status, rsync): (ContextStatus, RsyncStatus),
+) {
+    let resource = |(name, kind, api_version): &(&str, &str, &str)| NewResource {
+        resource: ResourceName::new(name, kind).unwrap(),
+        manifest: format!("apiVersion: {api_version}\nkind: {kind}\nmetadata:\n  name: {name}\n"),
+    };
+    let cluster = |name: &str, resources: &[(&str, &str, &str)]| NewCluster {
+        cluster: name.parse().unwrap(),
+        group: None,
+        resources: resources.iter().map(resource).collect(),
+    };
+    let app = |(name, resources): &(&str, &[(&str, &str, &str)])| NewApp {
+        name: (*name).to_owned(),
+        clusters: clusters
+            .iter()
+            .map(|name| cluster(name, resources))
+            .collect(),
+    };
+    let new = NewContext {
+        meta: ContextMeta::of_dig(dig),
+        apps: apps.iter().map(app).collect(),
+    };
+    contexts.create_as(id, &new).unwrap();
+    assert_eq!(
+        contexts.record_status(id, status).unwrap(),
+        Recorded::Written
+    );
+    for app in &new.apps {
+        for cluster in &app.clusters {
+            let change = |resource| StatusChange {
+                app: &app.name,
+                cluster: &cluster.cluster,
+                resource,
+                status: rsync,
+            };
+            let changes: Vec<_> = cluster
+                .resources
+                .iter()
+                .map(|it| change(&it.resource))
+                .collect();
+            assert_eq!(
+                contexts.record_resource_statuses(id, &changes).unwrap(),
+                Recorded::Written
+            );
+        }
+    }
+}
+
+fn actions(response: &Value) -> Vec<Action> {
+    let actions = response["state"]["Actions"].as_array().unwrap().iter();
+    let action = |it: &Value| json!({"state": it["State"], "instance": it["ContextId"], "time": it["TimeStamp"]});
+    actions
+        .map(|it| serde_json::from_value(action(it)).unwrap())
+        .collect()
+}
+
+fn golden(file: &str) -> Value {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden");
+    let text = std::fs::read_to_string(folder.join(file)).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// Every field of `expected` is in `got` with the same value, arrays in the same order.
+fn contains(got: &Value, expected: &Value, at: &str) {
+    match (got, expected) {
+        (Value::Object(got), Value::Object(expected)) => {
+            for (key, value) in expected {
+                let got = got
+                    .get(key)
+                    .unwrap_or_else(|| panic!("{at}/{key} is missing"));
+                contains(got, value, &format!("{at}/{key}"));
+            }
+        }
+        (Value::Array(got), Value::Array(expected)) => {
+            assert_eq!(got.len(), expected.len(), "{at}");
+            for (position, (got, expected)) in got.iter().zip(expected).enumerate() {
+                contains(got, expected, &format!("{at}/{position}"));
+            }
+        }
+        _ => assert_eq!(got, expected, "{at}"),
+    }
+}
+
+fn check(server: &Server, path: &str, file: &str) {
+    let (status, got) = server.get(path);
+    assert_eq!(status, 200, "{file}: {got}");
+    contains(&got, &golden(file), file);
+}
+
+/// The reports of both clusters on the ConfigMap, as the golden shows them.
+fn reports(folder: &Path) -> Vec<String> {
+    let response = golden("dig-detail-cluster-sink-configmap.json");
+    let mut clusters = Vec::new();
+    for (name, cluster) in CLUSTERS
+        .iter()
+        .zip(response["apps"][0]["clusters"].as_array().unwrap())
+    {
+        let report = json!({
+            "apiVersion": "k8splugin.io/v1alpha1",
+            "kind": "ResourceBundleState",
+            "metadata": {"labels": {"emco/deployment-id": format!("{CONTEXT}-sink")}},
+            "status": {"ready": false, "resourceCount": 0, "configMapStatuses": [cluster["resources"][0]["detail"]]},
+        });
+        let reports = folder.join(name);
+        std::fs::create_dir(&reports).unwrap();
+        std::fs::write(reports.join("sink.json"), report.to_string()).unwrap();
+        clusters.push(format!("{name}={}", reports.display()));
+    }
+    clusters
+}
+
+#[test]
+fn the_specified_responses_come_back() {
+    let data = tempfile::tempdir().unwrap();
+    fill_store(data.path());
+    let server = Server::start(data.path(), &reports(data.path()));
+    for (query, file) in [
+        ("", "dig-default.json"),
+        ("?output=summary", "dig-summary.json"),
+        (
+            "?output=detail&type=cluster&app=sink&resource=sink-configmap",
+            "dig-detail-cluster-sink-configmap.json",
+        ),
+        (
+            "?output=all&type=rsync&resource=fw0-packetgen&resource=sink-configmap&instance=2621114006130701074",
+            "dig-instance-two-resources.json",
+        ),
+    ] {
+        check(&server, &status_path(query), file);
+    }
+    let cluster = "/v2/cluster-providers/vfw-cluster-provider/clusters/edge01/status";
+    check(&server, cluster, "cluster-network-intents.json");
+    let instances = "/v2/projects/myproject/composite-apps/composite-app-xyz/v1.0/deployment-intent-groups/dig-xyz/status?instance";
+    check(&server, instances, "dig-instances-list.json");
+}
+
+#[test]
+fn the_specified_response_of_another_moment_comes_back() {
+    let data = tempfile::tempdir().unwrap();
+    let file = "dig-by-cluster.json";
+    fill(data.path(), &golden(file));
+    let server = Server::start(data.path(), &[]);
+    check(
+        &server,
+        &status_path("?cluster=vfw-cluster-provider%2Bedge02"),
+        file,
+    );
+}

@@ -1,0 +1,145 @@
+//! Starts the binary, and ends it again whatever happens.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// The longest a server may take until it is ready: it compiles every interpreter first, and the
+/// tests' own builds of wasmtime are slow on a busy machine.
+const READY_MAX: Duration = Duration::from_secs(120);
+
+/// The binary, with a cache of compiled interpreters that this build's tests share.
+pub(crate) fn kindsight(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kindsight"));
+    let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache");
+    command.env("XDG_CACHE_HOME", cache).args(args);
+    command
+}
+
+/// Runs a command to its end with `input` on its standard input.
+pub(crate) fn run(args: &[&str], input: &str) -> Output {
+    let mut child = kindsight(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("start the binary");
+    let mut stdin = child.stdin.take().expect("its standard input");
+    std::thread::scope(|scope| {
+        // It may refuse its command line and go before it has read anything.
+        scope.spawn(move || drop(stdin.write_all(input.as_bytes())));
+        child.wait_with_output().expect("its output")
+    })
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+}
+
+/// A running `serve` or `demo`, killed when it is dropped.
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) url: String,
+}
+
+impl Server {
+    /// Starts `serve` over a data folder, with clusters as `provider+name=DIR`, and waits until it
+    /// is ready.
+    pub(crate) fn start(data: &Path, clusters: &[String]) -> Self {
+        let data = data.to_str().expect("a UTF-8 path");
+        let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache/kindsight");
+        std::fs::create_dir_all(cache).expect("the shared cache");
+        let mut command = kindsight(&["serve", "--listen", "127.0.0.1:0", "--data-dir", data]);
+        for cluster in clusters {
+            command.args(["--cluster", cluster]);
+        }
+        let mut child = command
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("start the server");
+        let log = BufReader::new(child.stderr.take().expect("its log"));
+        let mut lines = log.lines().map_while(Result::ok);
+        let url = lines
+            .find_map(|line| Some(line.split_once("http://")?.1.split(' ').next()?.to_owned()))
+            .expect("the log says where it serves");
+        // Whoever writes into a closed pipe ends; so the rest is read until the server goes.
+        std::thread::spawn(move || lines.for_each(drop));
+        let server = Self {
+            child,
+            url: format!("http://{url}"),
+        };
+        server.wait_until_ready();
+        server
+    }
+
+    fn wait_until_ready(&self) {
+        let begin = std::time::Instant::now();
+        while self.get("/readyz").0 != 200 {
+            assert!(
+                begin.elapsed() < READY_MAX,
+                "not ready: {}",
+                self.get("/readyz").1
+            );
+            std::thread::yield_now();
+        }
+    }
+
+    /// Status code and body of a GET.
+    pub(crate) fn get(&self, path: &str) -> (u16, Value) {
+        let agent = agent();
+        let mut response = agent
+            .get(format!("{}{path}", self.url))
+            .call()
+            .expect("an answer");
+        (response.status().as_u16(), body(&mut response))
+    }
+
+    /// Status code and body of a POST.
+    pub(crate) fn post(&self, path: &str, content: &str) -> (u16, Value) {
+        let agent = agent();
+        let request = agent
+            .post(format!("{}{path}", self.url))
+            .content_type("application/json");
+        let mut response = request.send(content).expect("an answer");
+        (response.status().as_u16(), body(&mut response))
+    }
+
+    /// Sends SIGTERM and waits for the end; answers whether it ended well.
+    pub(crate) fn stop(mut self) -> bool {
+        let pid = i32::try_from(self.child.id()).expect("a process id");
+        let pid = rustix::process::Pid::from_raw(pid).expect("a process id");
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("SIGTERM");
+        self.child.wait().expect("its end").success()
+    }
+
+    /// Kills it at once, as a power cut would.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("SIGKILL");
+        self.child.wait().expect("its end");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn agent() -> ureq::Agent {
+    let config = ureq::Agent::config_builder().http_status_as_error(false);
+    config
+        .timeout_global(Some(Duration::from_secs(30)))
+        .build()
+        .into()
+}
+
+fn body(response: &mut ureq::http::Response<ureq::Body>) -> Value {
+    let mut text = String::new();
+    let mut reader = response.body_mut().as_reader();
+    reader.read_to_string(&mut text).expect("a body");
+    serde_json::from_str(&text).unwrap_or(Value::String(text))
+}

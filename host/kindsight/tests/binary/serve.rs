@@ -1,0 +1,209 @@
+//! `kindsight serve` and `kindsight status`.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::goldens::{CONTEXT, DIG, fill_store, status_path};
+use crate::process::{Server, kindsight, run, text};
+
+/// A report on one Deployment of the app `sink`.
+fn report(ready: u32) -> String {
+    json!({
+        "apiVersion": "k8splugin.io/v1alpha1",
+        "kind": "ResourceBundleState",
+        "metadata": {"name": format!("{CONTEXT}-sink"), "labels": {"emco/deployment-id": format!("{CONTEXT}-sink")}},
+        "status": {"deploymentStatuses": [{
+            "apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": "fw0-sink", "namespace": "default", "generation": 1},
+            "spec": {"replicas": 1},
+            "status": {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "readyReplicas": ready,
+                "availableReplicas": ready, "conditions": [{"type": "Available", "status": "True"}]},
+        }]},
+    })
+    .to_string()
+}
+
+fn state_of_sink(server: &Server) -> Value {
+    let path = status_path(
+        "?type=cluster&app=sink&resource=fw0-sink&cluster=vfw-cluster-provider%2Bedge01",
+    );
+    server.get(&path).1["apps"][0]["clusters"][0]["resources"][0]["cluster-status"].clone()
+}
+
+/// Asks until the answer is what is expected; the test's own time limit is the runner's.
+fn wait_for(server: &Server, expected: &str) {
+    let begin = std::time::Instant::now();
+    while state_of_sink(server) != expected {
+        assert!(
+            begin.elapsed().as_secs() < 60,
+            "still {}",
+            state_of_sink(server)
+        );
+        std::thread::yield_now();
+    }
+}
+
+fn cluster(folder: &Path) -> String {
+    format!("vfw-cluster-provider+edge01={}", folder.display())
+}
+
+#[test]
+fn reports_change_the_answer_and_survive_a_kill() {
+    let (data, reports) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fill_store(data.path());
+    let file = reports.path().join("sink.json");
+    let server = Server::start(data.path(), &[cluster(reports.path())]);
+    assert_eq!(state_of_sink(&server), "Unknown");
+    std::fs::write(&file, report(0)).unwrap();
+    wait_for(&server, "Pending");
+    std::fs::write(&file, report(1)).unwrap();
+    wait_for(&server, "Ready");
+    std::fs::write(&file, "{ half a rep").unwrap();
+    std::fs::write(reports.path().join("other.json"), "[]").unwrap();
+    assert_eq!(state_of_sink(&server), "Ready");
+    server.kill();
+    let server = Server::start(data.path(), &[]);
+    assert_eq!(
+        state_of_sink(&server),
+        "Ready",
+        "the store remembers what the cluster said"
+    );
+    assert!(server.stop(), "SIGTERM is a good end");
+}
+
+#[test]
+fn a_report_that_goes_leaves_its_last_word_marked_stale() {
+    let (data, reports) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fill_store(data.path());
+    let file = reports.path().join("sink.json");
+    std::fs::write(&file, report(1)).unwrap();
+    let server = Server::start(data.path(), &[cluster(reports.path())]);
+    wait_for(&server, "Ready");
+    std::fs::remove_file(&file).unwrap();
+    let path = status_path("?type=cluster&app=sink&cluster=vfw-cluster-provider%2Bedge01");
+    let begin = std::time::Instant::now();
+    while server.get(&path).1["apps"][0]["clusters"][0]["stale-since"].is_null() {
+        assert!(begin.elapsed().as_secs() < 60, "not marked stale");
+        std::thread::yield_now();
+    }
+    assert_eq!(state_of_sink(&server), "Ready");
+    assert!(server.stop());
+    let server = Server::start(data.path(), &[cluster(reports.path())]);
+    let cluster = &server.get(&path).1["apps"][0]["clusters"][0];
+    assert!(
+        cluster["stale-since"].is_string(),
+        "remembered, and not reported since: {cluster}"
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_question_is_said() {
+    let data = tempfile::tempdir().unwrap();
+    fill_store(data.path());
+    let server = Server::start(data.path(), &[]);
+    for (query, code, word) in [
+        ("?typ=cluster", 400, "unknown parameter"),
+        ("?type=x", 400, "type"),
+        ("?output=x", 400, "output"),
+        ("?cluster=edge01", 400, "%2B"),
+        ("?app=nothing", 404, "packetgen"),
+        ("?cluster=p%2Bnothing", 404, "edge02"),
+        ("?resource=nothing", 404, "sink-configmap"),
+        ("?instance=123", 404, CONTEXT),
+        ("?app=sink&resource=fw0-packetgen", 200, "Instantiated"),
+    ] {
+        let (status, answer) = server.get(&status_path(query));
+        assert_eq!(status, code, "{query}: {answer}");
+        assert!(answer.to_string().contains(word), "{query}: {answer}");
+    }
+    let (status, problem) = server.get("/v2/nothing");
+    assert_eq!((status, &problem["status"]), (404, &json!(404)));
+    assert_eq!(
+        server.get("/openapi.json").1["openapi"]
+            .as_str()
+            .unwrap()
+            .get(..2),
+        Some("3.")
+    );
+    assert_eq!(server.get("/healthz").0, 200);
+}
+
+#[test]
+fn objects_that_are_sent_are_judged() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start(data.path(), &[]);
+    let (status, answer) = server.post(
+        "/v2/interpret",
+        r#"[{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}, 3]"#,
+    );
+    assert_eq!(status, 200, "{answer}");
+    assert_eq!(answer["verdicts"][0]["state"], "Present");
+    assert_eq!(answer["verdicts"][1]["reason"], "NotAnObject");
+    assert_eq!(server.post("/v2/interpret", "{").0, 400);
+    assert_eq!(server.post("/v2/interpret", &" ".repeat(9 << 20)).0, 413);
+}
+
+#[test]
+fn the_status_command_prints_what_a_server_says() {
+    let data = tempfile::tempdir().unwrap();
+    fill_store(data.path());
+    let server = Server::start(data.path(), &[]);
+    let output = run(
+        &["status", DIG, "--server", &server.url, "--type", "rsync"],
+        "",
+    );
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(
+        text(&output.stdout).contains("12 Applied"),
+        "{}",
+        text(&output.stdout)
+    );
+    let output = run(
+        &["status", DIG, "--server", &server.url, "--app", "nothing"],
+        "",
+    );
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert!(said.contains("404") && said.contains("packetgen"), "{said}");
+    let output = run(&["status", "edge01"], "");
+    assert!(text(&output.stderr).contains("provider+cluster"));
+}
+
+#[test]
+fn two_servers_do_not_share_a_store() {
+    let data = tempfile::tempdir().unwrap();
+    let first = Server::start(data.path(), &[]);
+    let second = kindsight(&["serve", "--listen", "127.0.0.1:0", "--data-dir"])
+        .arg(data.path())
+        .output()
+        .unwrap();
+    assert_eq!(second.status.code(), Some(1));
+    assert!(
+        text(&second.stderr).contains("open the store"),
+        "{}",
+        text(&second.stderr)
+    );
+    assert!(first.stop());
+}
+
+#[test]
+fn help_names_every_limit_with_its_default() {
+    let help = text(&run(&["serve", "--help"], "").stdout);
+    for (flag, default) in [
+        ("--call-deadline-ms", "50"),
+        ("--memory-bytes-max", "67108864"),
+        ("--memo-bytes-max", "33554432"),
+        ("--interpret-bytes-max", "8388608"),
+        ("--requests-max", "256"),
+    ] {
+        let (_, after) = help
+            .split_once(flag)
+            .unwrap_or_else(|| panic!("{flag} is not there"));
+        let (section, _) = after.split_once("\n\n      --").unwrap_or((after, ""));
+        assert!(
+            section.contains(&format!("[default: {default}]")),
+            "{flag}: {section}"
+        );
+    }
+}
