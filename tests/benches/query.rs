@@ -1,0 +1,124 @@
+//! What a status query costs, from memory to JSON text: a small application and a large one.
+//!
+//! `cargo bench -p kindsight-tests --bench query`
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use kindsight_model::{ClusterName, DigName, InterpretedBy, Object, Phase, RsyncStatus, Verdict};
+use kindsight_status::{
+    ActionView, AppView, Board, ClusterInput, ContextView, Expected, Observed, RecordView,
+    Reported, StatusQuery, project,
+};
+
+/// Apps and clusters of every application here; each app has its share of resources in each cluster.
+const APPS: usize = 3;
+const CLUSTERS: usize = 2;
+
+/// One board with one application of about `resources` resources.
+fn board(resources: usize) -> (Board, DigName) {
+    let each = resources.div_ceil(APPS * CLUSTERS);
+    let id: kindsight_model::ContextId = "2755581958183303505".parse().expect("an id");
+    let dig = DigName::new("project", "app", "v1", "dig").expect("a name");
+    let app = |number: usize| AppView {
+        name: format!("app-{number}").into(),
+        clusters: (0..CLUSTERS)
+            .map(|cluster| Arc::new(cluster_view(cluster, each)))
+            .collect(),
+    };
+    let context = ContextView {
+        id: id.clone(),
+        meta: Some(dig.clone()),
+        status: "Instantiated".into(),
+        apps: (0..APPS).map(app).collect(),
+        faults: Vec::new(),
+    };
+    let record = RecordView {
+        profile: None,
+        actions: vec![ActionView {
+            state: "Instantiated".into(),
+            instance: Some(id.clone()),
+            time: "2024-01-01T00:00:00Z".into(),
+        }],
+    };
+    let board = Board::default();
+    board.publish(|shown| {
+        shown.digs.insert(dig.clone(), Arc::new(record));
+        shown.contexts.insert(id, Arc::new(context));
+    });
+    (board, dig)
+}
+
+fn cluster_view(number: usize, resources: usize) -> kindsight_status::ClusterView {
+    let objects: Vec<Object> = (0..resources).map(deployment).collect();
+    let by = InterpretedBy {
+        name: "apps".into(),
+        version: "1.0.0".into(),
+        digest: "sha256:0123456789abcdef".into(),
+    };
+    let observed = objects.iter().map(|object| Observed {
+        object: object.clone(),
+        verdict: Verdict::host(Phase::Ready, "Available", "3 of 3 replicas are available"),
+        by: Some(by.clone()),
+        since_ms: Some(0),
+    });
+    let expected = objects
+        .iter()
+        .map(|it| Expected::new(it.clone(), Some(RsyncStatus::Applied)));
+    let input = ClusterInput {
+        cluster: ClusterName::new("provider", &format!("edge-{number}")).expect("a name"),
+        namespace: "default".into(),
+        expected: expected.collect(),
+        reported: Some(Reported {
+            observed: observed.collect(),
+            stale_since_ms: None,
+        }),
+        faults: Vec::new(),
+    };
+    project(input, None, 0)
+}
+
+fn deployment(number: usize) -> Object {
+    let json = format!(
+        r#"{{"apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {{"name": "web-{number}", "namespace": "default"}}}}"#
+    );
+    Object::from_json(json).expect("an object")
+}
+
+/// One query as a handler does it: find, select, write JSON.
+fn ask(board: &Board, dig: &DigName, query: &StatusQuery) -> Vec<u8> {
+    let subject = board.dig(dig, query).expect("a subject");
+    let answer = subject.answer(query).expect("an answer");
+    serde_json::to_vec(&answer).expect("JSON")
+}
+
+fn queries(criterion: &mut Criterion) {
+    for resources in [12, 10_000] {
+        let (board, dig) = board(resources);
+        let mut group = criterion.benchmark_group(format!("query of {resources} resources"));
+        group.throughput(Throughput::Elements(1)).sample_size(20);
+        for (name, pairs) in [
+            ("rsync, all", vec![]),
+            ("cluster, all", vec![("type", "cluster")]),
+            (
+                "cluster, summary",
+                vec![("type", "cluster"), ("output", "summary")],
+            ),
+            (
+                "cluster, one resource",
+                vec![("type", "cluster"), ("resource", "web-0")],
+            ),
+        ] {
+            let query = StatusQuery::parse(pairs).expect("a query");
+            group.bench_function(name, |bencher| {
+                bencher.iter(|| black_box(ask(&board, &dig, black_box(&query))));
+            });
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, queries);
+criterion_main!(benches);

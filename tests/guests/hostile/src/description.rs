@@ -1,0 +1,91 @@
+//! What it says of itself: JSON text in its data, with room for a test's own.
+//!
+//! Members, all of them optional but `name`: `version`, `summary`, `kinds` (a list of
+//! `[group, version, kind]`), `fields`, `states` (a list of names), `more-states` (that many
+//! `MoreN`), `related-limit`, `settings-schema`, `fixtures` (a list of `[name, object, state]`),
+//! `describe` and `list-fixtures` (a misdeed to commit first).
+
+use kindsight_sdk::prelude::*;
+
+/// What it says where no test has overwritten it; the rest of the room is spaces.
+const ORIGINAL: &[u8] = br#"{"name": "hostile"}"#;
+
+/// Bytes of room.
+const ROOM: usize = 4096;
+
+static SAID: [u8; ROOM] = room();
+
+const fn room() -> [u8; ROOM] {
+    let mut room = [b' '; ROOM];
+    let (said, _) = room.split_at_mut(ORIGINAL.len());
+    said.copy_from_slice(ORIGINAL);
+    room
+}
+
+/// Reads the text. Through a black box, so that the compiler does not read it in advance.
+pub(crate) fn read<T>(then: impl FnOnce(&Object<'_>) -> T) -> T {
+    let text = std::str::from_utf8(std::hint::black_box(&SAID)).expect("UTF-8");
+    let read = Object::read(text, |said| Ok(then(said)));
+    read.expect("a JSON object")
+}
+
+/// Builds the description that the text describes.
+pub(crate) fn describe(said: &Object<'_>) -> Description {
+    let text = |name, default| said.root().get(name).text().unwrap_or(default);
+    let mut description = Description::new(
+        text("name", ""),
+        text("version", "1.0.0"),
+        text("summary", "Does what it is told"),
+    )
+    .kinds(kinds(said));
+    let states = said.at("/states");
+    if states.is_array() {
+        for state in states.items().filter_map(Node::text) {
+            description = description.state(state, Phase::Ready, "As declared");
+        }
+    } else {
+        description = description.states(&[READY, PENDING, PRESENT]);
+    }
+    for number in 0..said.at("/more-states").integer().unwrap_or(0) {
+        description = description.state(&format!("More{number}"), Phase::Pending, "One of many");
+    }
+    match said.at("/settings-schema").text() {
+        Some(schema) => description.settings_schema(schema),
+        None => description,
+    }
+}
+
+fn kinds(said: &Object<'_>) -> Vec<Kind> {
+    let fields: Vec<&str> = match said.at("/fields") {
+        fields if fields.is_array() => fields.items().filter_map(Node::text).collect(),
+        _ => vec!["/spec"],
+    };
+    let limit = said.at("/related-limit").integer();
+    let kind = |group: &str, version: &str, kind: &str| {
+        let kind = Kind::new(group, version, kind).fields(&fields);
+        match limit.and_then(|limit| u32::try_from(limit).ok()) {
+            Some(limit) => kind.related(("", "Pod"), Relation::Owned, &["/status"], limit),
+            None => kind,
+        }
+    };
+    let kinds = said.at("/kinds");
+    if !kinds.is_array() {
+        return vec![kind("hostile.example.com", "*", "Thing")];
+    }
+    let kinds = kinds.items();
+    let kinds = kinds.map(|pattern| {
+        let part = |at| pattern.at(at).text_or_empty();
+        kind(part("/0"), part("/1"), part("/2"))
+    });
+    kinds.collect()
+}
+
+/// The fixtures that the text lists.
+pub(crate) fn fixtures(said: &Object<'_>) -> Vec<Fixture> {
+    let fixtures = said.at("/fixtures");
+    let fixtures = fixtures.items().map(|fixture| {
+        let part = |at: &str| fixture.at(at).text_or_empty();
+        Fixture::new(part("/0"), part("/2")).object(part("/1"))
+    });
+    fixtures.collect()
+}

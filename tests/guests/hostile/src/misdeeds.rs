@@ -1,0 +1,76 @@
+//! What it can do wrong.
+
+use std::hint::black_box;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use kindsight_sdk::prelude::*;
+use kindsight_sdk::{LogLevel, log};
+
+/// Calls of this instance that asked it to count: what no interpreter may keep.
+static CALLS: AtomicU32 = AtomicU32::new(0);
+
+/// Does what the object's `spec.do` says; judges it well where it says nothing that is known.
+///
+/// # Errors
+/// Where it is asked to.
+pub(crate) fn judge(object: &Object<'_>) -> Result<Verdict, Failure> {
+    let what = object.at("/spec/do").text_or_empty();
+    commit(what);
+    let text = object.at("/spec/text").text_or_empty();
+    Ok(match what {
+        "undeclared-state" => Verdict::new(text.to_owned(), "", ""),
+        "long-message" => {
+            let bytes = object.at("/spec/bytes").integer().unwrap_or(0);
+            Verdict::ready(
+                "LongMessage",
+                "é".repeat(usize::try_from(bytes / 2).unwrap_or(0)),
+            )
+        }
+        "say" => Verdict::ready(text, text),
+        "count" => {
+            let calls = CALLS.fetch_add(1, Ordering::Relaxed) + 1;
+            Verdict::ready("Counted", format!("call {calls}"))
+        }
+        "unsupported" => return Err(Failure::Unsupported),
+        "invalid-input" => return Err(Failure::InvalidInput(text.to_owned())),
+        "internal" => return Err(Failure::Internal(text.to_owned())),
+        _ => Verdict::ready("AsAsked", ""),
+    })
+}
+
+/// The misdeeds that end a call, or only cost something; nothing where `what` is none of them.
+pub(crate) fn commit(what: &str) {
+    match what {
+        "loop" => loop {
+            black_box(());
+        },
+        "recurse" => {
+            black_box(recurse(0));
+        }
+        "allocate" => allocate(u32::MAX),
+        // Under the host's limit, and over the mark above which an instance is not kept.
+        "use-32-mib" => allocate(32),
+        "panic" => panic!("the hostile guest panics as asked"),
+        "trap" => std::process::abort(),
+        "flood-log" => (0..1_000).for_each(|line| log(LogLevel::Info, &format!("line {line}"))),
+        "log-escapes" => log(
+            LogLevel::Warn,
+            &format!("\u{1b}[31m{}", "red\n".repeat(1000)),
+        ),
+        "log-1-mib" => log(LogLevel::Warn, &"x".repeat(1 << 20)),
+        _ => {}
+    }
+}
+
+#[expect(unconditional_recursion, reason = "that is the misdeed")]
+fn recurse(depth: u64) -> u64 {
+    black_box(recurse(black_box(depth) + 1)) + 1
+}
+
+fn allocate(mebibytes: u32) {
+    let mut held = Vec::new();
+    for _ in 0..mebibytes {
+        held.push(vec![1_u8; 1 << 20]);
+    }
+    black_box(held);
+}

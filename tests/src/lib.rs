@@ -1,0 +1,46 @@
+//! What the tests that cross rooms share: the guests that misbehave.
+
+/// A guest, built to a component by this crate's build script.
+#[derive(Debug, Clone, Copy)]
+pub struct Guest {
+    /// The name of its folder under `tests/guests/`.
+    pub name: &'static str,
+    /// The component's bytes.
+    pub wasm: &'static [u8],
+}
+
+/// All of them, in order of name.
+pub static GUESTS: &[Guest] = include!(concat!(env!("OUT_DIR"), "/guests.rs"));
+
+/// What the hostile guest says of itself as it was built: where its own text begins.
+const ORIGINAL: &[u8] = br#"{"name": "hostile"}"#;
+
+/// The hostile guest, saying `description` of itself: JSON text with the members that
+/// `tests/guests/hostile/src/description.rs` lists. A component of its own, with its own digest.
+///
+/// # Panics
+/// When the text does not fit into the room the guest has for it.
+pub fn hostile(description: &str) -> Vec<u8> {
+    let guest = GUESTS.iter().find(|guest| guest.name == "hostile");
+    let mut wasm = guest.expect("the hostile guest was built").wasm.to_vec();
+    let start = wasm
+        .windows(ORIGINAL.len())
+        .position(|bytes| bytes == ORIGINAL)
+        .expect("its own text in its data");
+    let (_, rest) = wasm.split_at_mut(start);
+    let spaces = rest
+        .iter()
+        .skip(ORIGINAL.len())
+        .take_while(|byte| **byte == b' ');
+    let room = ORIGINAL.len() + spaces.count();
+    assert!(description.len() <= room, "{} bytes of room", room);
+    let padding = std::iter::repeat(b' ');
+    for (byte, new) in rest
+        .iter_mut()
+        .zip(description.bytes().chain(padding))
+        .take(room)
+    {
+        *byte = new;
+    }
+    wasm
+}

@@ -1,0 +1,78 @@
+//! The same objects, damaged as a careless reporter would: nothing may break, and nothing may become
+//! ready by what is missing.
+
+use kindsight_model::Phase;
+use serde_json::Value;
+
+use crate::cases::CaseFile;
+use crate::judging::Judging;
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(crate) struct Mutated {
+    pub(crate) objects: usize,
+    pub(crate) problems: Vec<String>,
+}
+
+/// One way to damage an object.
+type Damage = fn(&Value) -> Value;
+
+const DAMAGES: [(&str, Damage); 5] = [
+    ("without status", |object| without(object, &["status"])),
+    ("without spec", |object| without(object, &["spec"])),
+    ("without spec and status", |object| {
+        without(object, &["spec", "status"])
+    }),
+    ("with texts for numbers", |object| {
+        without_numbers(object, |number| number.to_string())
+    }),
+    ("with words for numbers", |object| {
+        without_numbers(object, |_| "many".to_owned())
+    }),
+];
+
+/// Damages every object in every way.
+pub(crate) fn check(file: &CaseFile, judging: &Judging) -> Result<Mutated, String> {
+    let objects = file.objects();
+    let whole = judging.judge(&objects)?;
+    let mut mutated = Mutated::default();
+    for (how, damage) in DAMAGES {
+        let damaged: Vec<Value> = objects.iter().copied().map(damage).collect();
+        let said = judging.judge(&damaged.iter().collect::<Vec<_>>())?;
+        mutated.objects += damaged.len();
+        for ((case, before), after) in file.cases.iter().zip(&whole).zip(&said) {
+            let turned = before.phase != Phase::Ready && after.phase == Phase::Ready;
+            let what = match (after.is_fault, turned) {
+                (true, _) => "is a fault",
+                (_, true) => "turned green",
+                _ => continue,
+            };
+            let problem = format!("{} {how} {what}: {after}", case.id);
+            mutated.problems.push(problem);
+        }
+    }
+    Ok(mutated)
+}
+
+fn without(object: &Value, members: &[&str]) -> Value {
+    let mut object = object.clone();
+    if let Some(object) = object.as_object_mut() {
+        object.retain(|name, _| !members.contains(&name.as_str()));
+    }
+    object
+}
+
+fn without_numbers(value: &Value, text: fn(&serde_json::Number) -> String) -> Value {
+    match value {
+        Value::Number(number) => Value::String(text(number)),
+        Value::Array(items) => items
+            .iter()
+            .map(|item| without_numbers(item, text))
+            .collect(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, member)| (name.clone(), without_numbers(member, text)))
+            .collect(),
+        other => other.clone(),
+    }
+}

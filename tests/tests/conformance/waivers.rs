@@ -1,0 +1,73 @@
+//! The cases on which we differ knowingly, each with its reason.
+
+use toml::Table;
+
+use crate::judging::Said;
+use crate::report::Report;
+
+const FILE: &str = include_str!("waivers.toml");
+
+/// One case on which we differ knowingly.
+#[derive(Debug, Clone)]
+struct Waiver {
+    /// The file of cases, without `.jsonl`.
+    file: String,
+    id: String,
+    /// The state we give; any other is not waived.
+    says: String,
+    reason: String,
+}
+
+/// All of them.
+pub(crate) struct Waivers(Vec<Waiver>);
+
+impl Waivers {
+    /// Reads the list; every entry says which case, what we say, and why.
+    pub(crate) fn read() -> Result<Self, String> {
+        let table: Table = FILE
+            .parse()
+            .map_err(|error| format!("waivers.toml: {error}"))?;
+        let entries = table.get("waiver").and_then(toml::Value::as_array);
+        let waivers = entries.into_iter().flatten().map(|entry| {
+            let text = |name: &str| match entry.get(name).and_then(toml::Value::as_str) {
+                Some(text) if !text.is_empty() => Ok(text.to_owned()),
+                _ => Err(format!(
+                    "waivers.toml: an entry without `{name}`: {entry:?}"
+                )),
+            };
+            Ok(Waiver {
+                file: text("file")?,
+                id: text("id")?,
+                says: text("says")?,
+                reason: text("reason")?,
+            })
+        });
+        Ok(Self(waivers.collect::<Result<_, String>>()?))
+    }
+
+    /// Why we may say that of the case, if we may.
+    pub(crate) fn reason(&self, file: &str, id: &str, said: &Said) -> Option<&str> {
+        let waiver = |it: &&Waiver| it.file == file && it.id == id && it.says == said.state;
+        self.0.iter().find(waiver).map(|it| it.reason.as_str())
+    }
+
+    /// Waivers that no case needs any more, and those that are there twice.
+    pub(crate) fn problems(&self, reports: &[Report]) -> Vec<String> {
+        let needed = |waiver: &Waiver| {
+            let mut reports = reports.iter().filter(|report| report.file == waiver.file);
+            reports.any(|report| report.waived.contains(&waiver.id))
+        };
+        let unneeded = self.0.iter().filter(|waiver| !needed(waiver));
+        let unneeded = unneeded.map(|Waiver { file, id, says, .. }| {
+            format!("{file}: the waiver for {id} is not needed: we no longer say {says} against it")
+        });
+        let twice = self.0.iter().enumerate().filter(|(index, waiver)| {
+            let earlier = &self.0[..*index];
+            earlier
+                .iter()
+                .any(|it| it.file == waiver.file && it.id == waiver.id)
+        });
+        let twice = twice.map(|(_, it)| format!("{}: {} is waived twice", it.file, it.id));
+        unneeded.chain(twice).collect()
+    }
+}

@@ -1,0 +1,358 @@
+//! What is refused before it goes live, in words its author can act on.
+
+use std::fmt::Write as _;
+
+use expect_test::{Expect, expect};
+
+use crate::by_hand::Module;
+use crate::{one_worker, start, without_digests};
+
+/// Each refused with exactly these words; afterwards a good component still loads.
+fn check(components: impl IntoIterator<Item = (&'static str, Vec<u8>)>, expected: &Expect) {
+    let interpreters = start(one_worker());
+    let mut lines = String::new();
+    for (what, bytes) in components {
+        let refused = match interpreters.load(&bytes) {
+            Ok(loaded) => format!("loaded as {}", loaded.by().name),
+            Err(error) => without_digests(&error.to_string()),
+        };
+        writeln!(lines, "{what}\n  {refused}").expect("text");
+    }
+    expected.assert_eq(&lines);
+    crate::hostile(&interpreters, r#"{"name": "good"}"#);
+}
+
+fn described<'a>(descriptions: &[&'a str]) -> Vec<(&'a str, Vec<u8>)> {
+    let components = descriptions
+        .iter()
+        .map(|it| (*it, kindsight_tests::hostile(it)));
+    components.collect()
+}
+
+fn written<'a>(components: &[(&'a str, &str)]) -> Vec<(&'a str, Vec<u8>)> {
+    let components = components.iter().map(|(what, text)| {
+        let bytes = wat::parse_str(text).unwrap_or_else(|error| panic!("{what}: {error}"));
+        (*what, bytes)
+    });
+    components.collect()
+}
+
+#[test]
+fn a_description_that_cannot_be_is_refused() {
+    check(
+        described(&[
+            r#"{"name": ""}"#,
+            r#"{"name": "No \u001b[31mRed Names"}"#,
+            r#"{"name": "a", "version": "one and a half"}"#,
+            r#"{"name": "a", "summary": "two\nlines"}"#,
+            r#"{"name": "a", "kinds": []}"#,
+            r#"{"name": "a", "kinds": [["*x.example.com", "*", "A"], ["a.b", "", "A"]]}"#,
+            r#"{"name": "a", "kinds": [["a.b", "*", "A"], ["a.b", "*", "A"]]}"#,
+            r#"{"name": "a", "states": []}"#,
+            r#"{"name": "a", "states": ["Ready", "Not Ready", "Ready", ""]}"#,
+            r#"{"name": "a", "more-states": 1000}"#,
+            r#"{"name": "a", "fields": ["status.conditions"]}"#,
+            r#"{"name": "a", "related-limit": 0}"#,
+            r#"{"name": "a", "related-limit": 257}"#,
+            r#"{"name": "a", "settings-schema": "[]"}"#,
+        ]),
+        &expect![[r#"
+            {"name": ""}
+              tried: its description is wrong: name ``: 1 to 63 lower-case letters, digits, `-` or `.`
+            {"name": "No \u001b[31mRed Names"}
+              tried: its description is wrong: name `No \u{1b}[31mRed Names`: 1 to 63 lower-case letters, digits, `-` or `.`
+            {"name": "a", "version": "one and a half"}
+              tried: its description is wrong: version `one and a half`: 1 to 64 printable ASCII characters
+            {"name": "a", "summary": "two\nlines"}
+              tried: its description is wrong: summary: one line of at most 256 bytes
+            {"name": "a", "kinds": []}
+              tried: its description is wrong: 0 Kinds: 1 to 256 are right
+            {"name": "a", "kinds": [["*x.example.com", "*", "A"], ["a.b", "", "A"]]}
+              tried: its description is wrong: pattern `*x.example.com/* A`: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `a.b/ A`: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`
+            {"name": "a", "kinds": [["a.b", "*", "A"], ["a.b", "*", "A"]]}
+              tried: its description is wrong: pattern `a.b/* A` is there twice
+            {"name": "a", "states": []}
+              tried: its description is wrong: 0 states: 1 to 64 are right
+            {"name": "a", "states": ["Ready", "Not Ready", "Ready", ""]}
+              tried: its description is wrong: state `Not Ready`: 1 to 64 letters and digits; state `Ready` is declared twice; state ``: 1 to 64 letters and digits
+            {"name": "a", "more-states": 1000}
+              tried: its description is wrong: 1003 states: 1 to 64 are right
+            {"name": "a", "fields": ["status.conditions"]}
+              tried: its description is wrong: `hostile.example.com/* Thing`: field `status.conditions` is not a JSON pointer of at most 256 bytes; it starts with `/`
+            {"name": "a", "related-limit": 0}
+              tried: its description is wrong: `hostile.example.com/* Thing`: a limit of 0 related objects; 1 to 256 are right
+            {"name": "a", "related-limit": 257}
+              tried: its description is wrong: `hostile.example.com/* Thing`: a limit of 257 related objects; 1 to 256 are right
+            {"name": "a", "settings-schema": "[]"}
+              tried: its description is wrong: settings-schema: a JSON object of at most 65536 bytes
+        "#]],
+    );
+}
+
+#[test]
+fn very_many_states_are_refused_soon() {
+    check(
+        described(&[r#"{"name": "a", "more-states": 60000}"#]),
+        &expect![[r#"
+            {"name": "a", "more-states": 60000}
+              tried: its description is wrong: 60003 states: 1 to 64 are right
+        "#]],
+    );
+}
+
+#[test]
+fn a_description_that_does_not_come_is_refused() {
+    check(
+        described(&[
+            r#"{"name": "a", "describe": "loop"}"#,
+            r#"{"name": "a", "describe": "panic"}"#,
+            r#"{"name": "a", "describe": "allocate"}"#,
+            r#"{"name": "a", "list-fixtures": "loop"}"#,
+            r#"{"name": "a", "list-fixtures": "panic"}"#,
+        ]),
+        &expect![[r#"
+            {"name": "a", "describe": "loop"}
+              tried: `describe` ran past its deadline of 1000 ms of processor time
+            {"name": "a", "describe": "panic"}
+              tried: `describe` trapped: panicked at tests/guests/hostile/src/misdeeds.rs:53:20: the hostile guest panics as asked
+            {"name": "a", "describe": "allocate"}
+              tried: `describe` asked for more than its limits of 67108864 bytes of memory and 20000 table elements
+            {"name": "a", "list-fixtures": "loop"}
+              tried: `fixtures` ran past its deadline of 1000 ms of processor time
+            {"name": "a", "list-fixtures": "panic"}
+              tried: `fixtures` trapped: panicked at tests/guests/hostile/src/misdeeds.rs:53:20: the hostile guest panics as asked
+        "#]],
+    );
+}
+
+#[test]
+fn broken_promises_are_refused() {
+    let thing = |spec: &str| {
+        let object = format!(
+            r#"{{"apiVersion": "hostile.example.com/v1", "kind": "Thing", "spec": {spec}}}"#
+        );
+        object.replace('"', "\\\"")
+    };
+    let fixtures = [
+        ("works", thing("{}"), "Ready"),
+        ("waits", thing("{}"), "Pending"),
+        ("panics", thing(r#"{"do": "panic"}"#), "Ready"),
+        ("loops", thing(r#"{"do": "loop"}"#), "Ready"),
+        ("declines", thing(r#"{"do": "unsupported"}"#), "Ready"),
+        ("is none", "[]".to_owned(), "Ready"),
+        (
+            "is another's",
+            r#"{\"kind\": \"Other\"}"#.to_owned(),
+            "Ready",
+        ),
+        ("a \\u001b[31mred name", "[]".to_owned(), "Ready"),
+    ];
+    let fixtures =
+        fixtures.map(|(name, object, state)| format!(r#"["{name}", "{object}", "{state}"]"#));
+    let description = format!(r#"{{"name": "a", "fixtures": [{}]}}"#, fixtures.join(", "));
+    check(
+        [("fixtures", kindsight_tests::hostile(&description))],
+        &expect![[r#"
+            fixtures
+              tried: 7 of its fixtures do not hold: fixture `waits`: expected state Pending , got Ready AsAsked (); fixture `panics`: trapped: panicked at tests/guests/hostile/src/misdeeds.rs:53:20: the hostile guest panics as asked; fixture `loops`: ran past its deadline of 50 ms of processor time; fixture `declines`: it says it does not judge such an object; fixture `is none`: not a Kubernetes object: it does not start with `{`; fixture `is another\'s`: no pattern of its description matches  Other; fixture `a \u{1b}[31mred name`: not a Kubernetes object: it does not start with `{`
+        "#]],
+    );
+}
+
+#[test]
+fn foreign_imports_are_refused_by_name() {
+    check(
+        written(&[
+            (
+                "a function of WASI",
+                r#"(component (import "wasi:filesystem/types@0.2.0"
+                    (instance (export "filesystem-error-code" (func)))))"#,
+            ),
+            (
+                "a resource of WASI",
+                r#"(component (import "wasi:io/streams@0.2.0"
+                    (instance (export "input-stream" (type (sub resource))))))"#,
+            ),
+            (
+                "a function",
+                r#"(component (import "read-clock" (func (result u64))))"#,
+            ),
+            (
+                "a resource",
+                r#"(component (import "handle" (type (sub resource))))"#,
+            ),
+            (
+                "a core module",
+                r#"(component (import "code" (core module)))"#,
+            ),
+            ("a component", r#"(component (import "more" (component)))"#),
+            (
+                "another function of the log",
+                r#"(component
+                    (import "kindsight:interpreter/log@1.0.0" (instance (export "read" (func))))
+                    (instance $i)
+                    (export "kindsight:interpreter/interpreter@1.0.0" (instance $i)))"#,
+            ),
+        ]),
+        &expect![[r#"
+            a function of WASI
+              validated: imports `wasi:filesystem/types@0.2.0`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
+            a resource of WASI
+              validated: imports `wasi:io/streams@0.2.0`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
+            a function
+              validated: imports `read-clock`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
+            a resource
+              validated: imports `handle`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
+            a core module
+              validated: imports `code`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
+            a component
+              compiled: failed to parse WebAssembly module: root-level component imports are not supported
+            another function of the log
+              validated: imports `kindsight:interpreter/log@1.0.0#read`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
+        "#]],
+    );
+}
+
+#[test]
+fn another_contract_is_refused() {
+    check(
+        written(&[
+            ("nothing", "(component)"),
+            (
+                "the next major version",
+                r#"(component (instance $i)
+                    (export "kindsight:interpreter/interpreter@2.0.0" (instance $i)))"#,
+            ),
+            (
+                "both, of the wrong shape",
+                r#"(component (instance $i)
+                    (export "kindsight:interpreter/interpreter@2.0.0" (instance $i))
+                    (export "kindsight:interpreter/interpreter@1.0.0" (instance $i)))"#,
+            ),
+            (
+                "functions of other shapes",
+                r#"(component
+                    (core module $m (func (export "f")))
+                    (core instance $i (instantiate $m))
+                    (func $f (canon lift (core func $i "f")))
+                    (instance $e (export "describe" (func $f)) (export "interpret" (func $f)))
+                    (export "kindsight:interpreter/interpreter@1.0.0" (instance $e)))"#,
+            ),
+            ("a core module without the contract", "(module)"),
+            (
+                "a core module for WASI",
+                r#"(module (import "wasi_snapshot_preview1" "proc_exit" (func (param i32))))"#,
+            ),
+        ]),
+        &expect![[r#"
+            nothing
+              validated: does not export `kindsight:interpreter/interpreter`
+            the next major version
+              validated: is written for version 2.0.0 of the contract, this host speaks 1.x
+            both, of the wrong shape
+              tried: its exports do not have the contract's shapes: instance export `kindsight:interpreter/interpreter@1.0.0` does not have export `describe`
+            functions of other shapes
+              tried: its exports do not have the contract's shapes: failed to convert function to given type: type mismatch with results: expected 1-tuple, found 0-tuple
+            a core module without the contract
+              validated: does not export `kindsight:interpreter/interpreter`
+            a core module for WASI
+              validated: not a WebAssembly component: a core module without the contract's types: failed to decode world from module: module was not valid: failed to resolve import `wasi_snapshot_preview1::proc_exit`: module requires an import interface named `wasi_snapshot_preview1`
+        "#]],
+    );
+}
+
+#[test]
+fn what_does_not_start_is_refused() {
+    let with = |fields: &str| Module {
+        fields: fields.to_owned(),
+        ..Module::default()
+    };
+    check(
+        [
+            (
+                "no end of starting",
+                with("(start $s) (func $s (loop (br 0)))").build(),
+            ),
+            (
+                "a trap at the start",
+                with("(start $s) (func $s unreachable)").build(),
+            ),
+            (
+                "1 GiB of memory",
+                Module {
+                    pages: 16 * 1024,
+                    ..Module::default()
+                }
+                .build(),
+            ),
+            (
+                "three memories, each below the limit",
+                with("(memory 400) (memory 400) (memory 400)").build(),
+            ),
+            (
+                "a table of a million",
+                with("(table 1000000 funcref)").build(),
+            ),
+            (
+                "forty tables",
+                with(&"(table 1 funcref)".repeat(40)).build(),
+            ),
+        ],
+        &expect![[r#"
+            no end of starting
+              tried: `start` ran past its deadline of 1000 ms of processor time
+            a trap at the start
+              tried: `start` trapped: wasm trap: wasm `unreachable` instruction executed
+            1 GiB of memory
+              tried: `start` asked for more than its limits of 67108864 bytes of memory and 20000 table elements
+            three memories, each below the limit
+              tried: `start` asked for more than its limits of 67108864 bytes of memory and 20000 table elements
+            a table of a million
+              tried: `start` asked for more than its limits of 67108864 bytes of memory and 20000 table elements
+            forty tables
+              tried: no instance could be made of it: resource limit exceeded: table count too high at 40
+        "#]],
+    );
+}
+
+#[test]
+fn a_description_that_is_garbage_is_refused() {
+    let describes = |body: &str| {
+        let module = Module {
+            describe: Some(body.to_owned()),
+            ..Module::default()
+        };
+        module.build()
+    };
+    check(
+        [
+            ("beyond its memory", describes("i32.const -64")),
+            ("not aligned", describes("i32.const 1025")),
+            ("nothing but zeros", describes("i32.const 65536")),
+        ],
+        &expect![[r#"
+            beyond its memory
+              tried: `describe` answered with something the contract does not allow: pointer out of bounds of memory
+            not aligned
+              tried: `describe` answered with something the contract does not allow: return pointer not aligned
+            nothing but zeros
+              tried: its description is wrong: name ``: 1 to 63 lower-case letters, digits, `-` or `.`; version ``: 1 to 64 printable ASCII characters; 0 states: 1 to 64 are right; 0 Kinds: 1 to 256 are right
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_too_large_is_refused_unread() {
+    let interpreters = start(kindsight_interpreter::Limits {
+        component_bytes_max: 1000,
+        ..one_worker()
+    });
+    let error = interpreters
+        .load(&[0; 1001])
+        .expect_err("too large")
+        .to_string();
+    assert_eq!(
+        error,
+        "received: 1001 bytes are over the limit of 1000 bytes"
+    );
+}

@@ -1,0 +1,63 @@
+//! Guests that misbehave: what each costs, what the user is told, and that nothing else is touched.
+
+mod by_hand;
+mod cache;
+mod calls;
+mod damage;
+mod loading;
+mod logging;
+mod lookup;
+mod swap;
+
+use std::sync::Arc;
+
+use kindsight_interpreter::{Interpreter, Interpreters, Judged, Limits};
+use kindsight_model::Object;
+
+/// One worker, so that a batch is judged in its order on one thread.
+fn one_worker() -> Limits {
+    Limits {
+        workers: 1,
+        ..Limits::default()
+    }
+}
+
+fn start(limits: Limits) -> Interpreters {
+    Interpreters::start(limits, None).expect("an engine")
+}
+
+/// Loads the hostile guest with this text about itself.
+fn hostile(interpreters: &Interpreters, description: &str) -> Arc<Interpreter> {
+    let loaded = interpreters.load(&kindsight_tests::hostile(description));
+    loaded.unwrap_or_else(|error| panic!("{description}: {error}"))
+}
+
+/// An object of `group` with that `spec`.
+fn object(group: &str, spec: &str) -> Object {
+    let json = format!(
+        r#"{{"apiVersion": "{group}/v1", "kind": "Thing", "metadata": {{"name": "it"}}, "spec": {spec}}}"#
+    );
+    Object::from_json(json).expect("an object")
+}
+
+/// An object of the hostile guest's own Kind.
+fn thing(spec: &str) -> Object {
+    object("hostile.example.com", spec)
+}
+
+/// `state reason: message`, with digests taken out: they change with every build.
+fn said(judged: &Judged) -> String {
+    let verdict = &judged.verdict;
+    let line = format!("{} {}: {}", verdict.state, verdict.reason, verdict.message);
+    without_digests(&line)
+}
+
+fn without_digests(text: &str) -> String {
+    let mut parts = text.split("sha256:");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push_str("sha256:…");
+        out.push_str(part.trim_start_matches(|c: char| c.is_ascii_hexdigit()));
+    }
+    out
+}

@@ -1,0 +1,343 @@
+//! The interpreters that ship: the same answer every time, and an answer to everything.
+
+use std::sync::Arc;
+
+use kindsight_interpreter::{
+    Interpreter, Interpreters, Isolation, Judged, Limits, Memo, Published, Siblings, Source, Worker,
+};
+use kindsight_model::{Gvk, Object, decode_bundle};
+use kindsight_sdk::Adapter;
+use kindsight_sdk::bindings::exports::kindsight::interpreter::fixtures::{Fixture, Guest};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use serde_json::{Map, Value, json};
+
+/// The examples of every interpreter that ships, by the name of its folder.
+macro_rules! fixtures {
+    ($($folder:literal => $crate_name:ident::$interpreter:ident),+ $(,)?) => {
+        [$(($folder, <Adapter<$crate_name::$interpreter> as Guest>::fixtures as fn() -> Vec<Fixture>)),+]
+    };
+}
+
+const FIXTURES: [(&str, fn() -> Vec<Fixture>); 13] = fixtures! {
+    "apiextensions" => kindsight_plugin_apiextensions::ApiExtensions,
+    "apiregistration" => kindsight_plugin_apiregistration::ApiRegistration,
+    "apps" => kindsight_plugin_apps::Apps,
+    "autoscaling" => kindsight_plugin_autoscaling::Autoscaling,
+    "batch" => kindsight_plugin_batch::Batch,
+    "certificates" => kindsight_plugin_certificates::Certificates,
+    "core" => kindsight_plugin_core::Core,
+    "gateway" => kindsight_plugin_gateway::Gateway,
+    "generic" => kindsight_plugin_generic::Generic,
+    "networking" => kindsight_plugin_networking::Networking,
+    "policy" => kindsight_plugin_policy::Policy,
+    "rbac" => kindsight_plugin_rbac::Rbac,
+    "storage" => kindsight_plugin_storage::Storage,
+};
+
+/// Everything that ships, live.
+fn shipped() -> Interpreters {
+    let interpreters = Interpreters::start(Limits::default(), None).expect("an engine");
+    let set = kindsight_plugins::BUILT_IN.iter().map(|built_in| {
+        let loaded = interpreters.load(built_in.wasm);
+        let loaded = loaded.unwrap_or_else(|error| panic!("{}: {error}", built_in.name));
+        (Source::BuiltIn, loaded)
+    });
+    interpreters.publish(set.collect()).expect("a set");
+    interpreters
+}
+
+/// A worker that remembers no verdict.
+fn forgetful(isolation: Isolation) -> Worker {
+    let limits = Limits {
+        isolation,
+        ..Limits::default()
+    };
+    Worker::new(limits, Arc::new(Memo::new(0)))
+}
+
+/// The object of a fixture, and what stands beside it.
+fn example(fixture: &Fixture) -> (Object, Siblings) {
+    let object = Object::from_json(fixture.object.as_str()).expect("an object");
+    let related = fixture.related.iter().map(|related| {
+        let gvk = Gvk::new(&related.group, &related.version, &related.kind);
+        let mut object = Object::from_json_as(related.object.as_str(), &gvk).expect("an object");
+        object.name = related.name.as_str().into();
+        object
+    });
+    (object, Siblings::of(related.collect()))
+}
+
+/// Bytes, and not equality: a verdict is stored and sent as it is written.
+fn bytes(judged: &Judged) -> Vec<u8> {
+    let by = judged.by.as_ref().map(|by| by.digest.as_ref());
+    serde_json::to_vec(&(&judged.verdict, by)).expect("JSON")
+}
+
+#[test]
+fn every_interpreter_that_ships_is_tried_here() {
+    let tried = FIXTURES.map(|(folder, _)| folder);
+    let shipped: Vec<&str> = kindsight_plugins::BUILT_IN
+        .iter()
+        .map(|it| it.name)
+        .collect();
+    assert_eq!(tried.as_slice(), shipped);
+}
+
+#[test]
+fn every_fixture_has_the_same_answer_warm_and_fresh() {
+    let interpreters = shipped();
+    let set = interpreters.published();
+    let mut warm = forgetful(Isolation::Warm);
+    let mut fresh = forgetful(Isolation::PerCall);
+    for (folder, fixtures) in FIXTURES {
+        for fixture in fixtures() {
+            let (object, siblings) = example(&fixture);
+            let judge = |worker: &mut Worker| {
+                bytes(&worker.judge(&set, &object, &siblings, fixture.now_ms))
+            };
+            let first = judge(&mut warm);
+            assert_eq!(judge(&mut warm), first, "{folder}, {}: again", fixture.name);
+            assert_eq!(
+                judge(&mut fresh),
+                first,
+                "{folder}, {}: fresh",
+                fixture.name
+            );
+        }
+    }
+}
+
+/// Every fixture again, backwards: what was judged before makes no difference.
+#[test]
+fn the_order_of_objects_makes_no_difference() {
+    let interpreters = shipped();
+    let set = interpreters.published();
+    let mut worker = forgetful(Isolation::Warm);
+    let mut judge = |fixture: &Fixture| {
+        let (object, siblings) = example(fixture);
+        bytes(&worker.judge(&set, &object, &siblings, fixture.now_ms))
+    };
+    let all: Vec<Fixture> = FIXTURES
+        .iter()
+        .flat_map(|(_, fixtures)| fixtures())
+        .collect();
+    let forwards: Vec<Vec<u8>> = all.iter().map(&mut judge).collect();
+    let mut backwards: Vec<Vec<u8>> = all.iter().rev().map(&mut judge).collect();
+    backwards.reverse();
+    assert_eq!(forwards, backwards);
+}
+
+#[test]
+fn every_object_of_the_recording_is_judged() {
+    let interpreters = shipped();
+    let clusters = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../host/kindsight/recording/clusters"
+    );
+    let mut judged_objects = 0;
+    for cluster in std::fs::read_dir(clusters).expect("the recording") {
+        let cluster = cluster.expect("a cluster").path();
+        for file in std::fs::read_dir(cluster).expect("a cluster") {
+            let file = file.expect("a file").path();
+            let bundle = decode_bundle(&std::fs::read(&file).expect("a bundle")).expect("a bundle");
+            assert_eq!(bundle.rejected, []);
+            let objects: Arc<[Object]> = bundle.objects.into();
+            for (object, judged) in objects.iter().zip(interpreters.judge(&objects, 0)) {
+                assert!(judged.by.is_some(), "nobody judges {}", object.gvk);
+                let reason = &judged.verdict.reason;
+                assert!(
+                    !is_fault(reason),
+                    "{}: {}",
+                    object.gvk,
+                    judged.verdict.message
+                );
+                judged_objects += 1;
+            }
+        }
+    }
+    assert!(
+        judged_objects > 20,
+        "only {judged_objects} objects in the recording"
+    );
+}
+
+/// Whether the host gives this reason where an interpreter did something wrong. Not among them is
+/// `InvalidInput`: an object that anybody wrote may be none that an interpreter can read.
+fn is_fault(reason: &str) -> bool {
+    const FAULTS: [&str; 8] = [
+        "InterpreterTimedOut",
+        "InterpreterOutOfMemory",
+        "InterpreterStackOverflow",
+        "InterpreterTrapped",
+        "InterpreterInvalidAnswer",
+        "InterpreterAnswerTooLarge",
+        "InterpreterUndeclaredState",
+        "InterpreterFailed",
+    ];
+    FAULTS.contains(&reason)
+}
+
+/// Words that rules look for, so that what is made up comes near what they read.
+const KEYS: [&str; 32] = [
+    "metadata",
+    "spec",
+    "status",
+    "conditions",
+    "type",
+    "reason",
+    "message",
+    "generation",
+    "observedGeneration",
+    "replicas",
+    "readyReplicas",
+    "updatedReplicas",
+    "availableReplicas",
+    "phase",
+    "state",
+    "deletionTimestamp",
+    "finalizers",
+    "annotations",
+    "labels",
+    "lastTransitionTime",
+    "parents",
+    "listeners",
+    "containerStatuses",
+    "initContainerStatuses",
+    "containers",
+    "waiting",
+    "terminated",
+    "exitCode",
+    "restartCount",
+    "suspend",
+    "startTime",
+    "loadBalancer",
+];
+
+const WORDS: [&str; 14] = [
+    "True",
+    "False",
+    "Unknown",
+    "Ready",
+    "Available",
+    "Progressing",
+    "Complete",
+    "Failed",
+    "Running",
+    "Pending",
+    "CrashLoopBackOff",
+    "2024-01-01T00:00:00Z",
+    "9999999999999999999",
+    "\u{0}\u{1f980}",
+];
+
+fn any_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::Bool),
+        any::<i64>().prop_map(|number| json!(number)),
+        (0..4_i64).prop_map(|number| json!(number)),
+        any::<f64>().prop_map(|number| json!(number)),
+        any::<String>().prop_map(Value::String),
+        prop::sample::select(&WORDS[..]).prop_map(|word| json!(word)),
+    ];
+    leaf.prop_recursive(6, 64, 6, |inner| {
+        let key = prop_oneof![
+            4 => prop::sample::select(&KEYS[..]).prop_map(str::to_owned),
+            1 => any::<String>(),
+        ];
+        prop_oneof![
+            1 => prop::collection::vec(inner.clone(), 0..6).prop_map(Value::Array),
+            2 => prop::collection::vec((key, inner), 0..6)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+/// An object with the members every interpreter looks at first, of any type.
+fn any_object() -> impl Strategy<Value = Map<String, Value>> {
+    let part = || prop::option::weighted(0.9, any_value());
+    (part(), part(), part(), part()).prop_map(|(metadata, spec, status, data)| {
+        let members = [
+            ("metadata", metadata),
+            ("spec", spec),
+            ("status", status),
+            ("data", data),
+        ];
+        let members = members
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        members.collect()
+    })
+}
+
+/// One object of every Kind the interpreter speaks for.
+fn kinds(interpreter: &Interpreter) -> Vec<Gvk> {
+    let kinds = interpreter.description().kinds.iter();
+    let exact = |part: &str, any: &str| {
+        if part == "*" {
+            any.to_owned()
+        } else {
+            part.to_owned()
+        }
+    };
+    kinds
+        .map(|handled| {
+            let pattern = &handled.pattern;
+            let group = pattern.group.replace("*.", "any.");
+            let group = exact(&group, "any.example.com");
+            Gvk::new(
+                &group,
+                &exact(&pattern.version, "v1"),
+                &exact(&pattern.kind, "Any"),
+            )
+        })
+        .collect()
+}
+
+fn with_kind(mut members: Map<String, Value>, gvk: &Gvk) -> Object {
+    let api_version = match &*gvk.group {
+        "" => gvk.version.to_string(),
+        group => format!("{group}/{}", gvk.version),
+    };
+    members.insert("apiVersion".to_owned(), json!(api_version));
+    members.insert("kind".to_owned(), json!(&*gvk.kind));
+    Object::from_json(Value::Object(members).to_string()).expect("an object")
+}
+
+/// Who speaks for what, of everything that is live.
+fn everything(set: &Published) -> Vec<Gvk> {
+    set.interpreters()
+        .flat_map(|(_, interpreter)| kinds(interpreter))
+        .collect()
+}
+
+#[test]
+fn any_object_of_any_kind_has_a_verdict() {
+    const CASES: u32 = 128;
+    let interpreters = shipped();
+    let set = interpreters.published();
+    let kinds = everything(&set);
+    assert!(kinds.len() > 20);
+    let worker = std::cell::RefCell::new(forgetful(Isolation::Warm));
+    let mut runner = TestRunner::new(ProptestConfig {
+        cases: CASES,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    let outcome = runner.run(&any_object(), |members| {
+        for gvk in &kinds {
+            let object = with_kind(members.clone(), gvk);
+            let judged = worker
+                .borrow_mut()
+                .judge(&set, &object, &Siblings::none(), 0);
+            let (reason, message) = (&judged.verdict.reason, &judged.verdict.message);
+            prop_assert!(judged.by.is_some(), "nobody judges {}", gvk);
+            prop_assert!(!is_fault(reason), "{}: {}", gvk, message);
+        }
+        Ok(())
+    });
+    if let Err(error) = outcome {
+        panic!("{error}");
+    }
+}

@@ -1,0 +1,275 @@
+//! The walls of the house that Cargo cannot keep.
+//!
+//! A room is a crate under `host/`; what its `Cargo.toml` does not list it cannot name. These tests
+//! say what may be listed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Who may name what reaches out of the process. The tests themselves cross every wall.
+const NAMED_BY: [(&str, &[&str]); 15] = [
+    ("kube", &["kindsight-clusters"]),
+    ("k8s-openapi", &["kindsight-clusters"]),
+    ("notify", &["kindsight-clusters"]),
+    ("etcd-client", &["kindsight-appcontext"]),
+    ("redb", &["kindsight-appcontext"]),
+    ("wasmtime", &["kindsight-interpreter"]),
+    (
+        "wit-component",
+        &["kindsight-interpreter", "kindsight-guest-build"],
+    ),
+    ("oci-client", &["kindsight-interpreter"]),
+    ("arc-swap", &["kindsight-interpreter"]),
+    // The binary serves the router that the room hands it.
+    ("axum", &["kindsight-rest", "kindsight"]),
+    ("utoipa", &["kindsight-rest"]),
+    ("utoipa-axum", &["kindsight-rest"]),
+    ("tower-http", &["kindsight-rest"]),
+    ("clap", &["kindsight"]),
+    ("tracing-subscriber", &["kindsight"]),
+];
+
+/// Which rooms a room may name. A new room is entered here.
+const ROOMS: [(&str, &[&str]); 6] = [
+    ("kindsight-model", &[]),
+    ("kindsight-clusters", &["kindsight-model"]),
+    ("kindsight-appcontext", &["kindsight-model"]),
+    ("kindsight-interpreter", &["kindsight-model"]),
+    ("kindsight-status", &["kindsight-model"]),
+    ("kindsight-rest", &["kindsight-model", "kindsight-status"]),
+];
+
+/// The binary, which wires all rooms together.
+const BINARY: &str = "kindsight";
+
+/// Lines, without tests, at which a file of the host is several things.
+const LINES_MAX: usize = 400;
+
+/// The one file that may trust bytes to be machine code.
+const UNSAFE_FILE: &str = "host/interpreter/src/aot.rs";
+
+struct Member {
+    name: String,
+    /// Where it stands, from the root.
+    folder: String,
+    manifest: toml::Table,
+}
+
+impl Member {
+    /// What it names in one of its tables, also below `[target.…]`.
+    fn names(&self, table: &str) -> Vec<String> {
+        let targets = self.manifest.get("target").and_then(toml::Value::as_table);
+        let targets = targets.into_iter().flat_map(toml::Table::values);
+        let tables = targets
+            .filter_map(toml::Value::as_table)
+            .chain([&self.manifest]);
+        let named = tables.filter_map(|it| it.get(table)?.as_table());
+        named.flat_map(toml::Table::keys).cloned().collect()
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn folders(of: &str) -> Vec<String> {
+    let entries = fs::read_dir(root().join(of)).expect("a folder");
+    let entries = entries.map(|entry| entry.expect("an entry").file_name());
+    let mut names: Vec<String> = entries
+        .map(|name| format!("{of}/{}", name.to_string_lossy()))
+        .filter(|folder| root().join(folder).join("Cargo.toml").is_file())
+        .collect();
+    names.sort();
+    names
+}
+
+/// Every crate but the one these tests stand in.
+fn members() -> Vec<Member> {
+    let places = ["host", "sdk", "plugins", "tests/guests"];
+    let folders = places.iter().flat_map(|place| folders(place));
+    folders.map(|folder| member(&folder)).collect()
+}
+
+fn member(folder: &str) -> Member {
+    let path = root().join(folder).join("Cargo.toml");
+    let text = fs::read_to_string(&path).expect("a manifest");
+    let manifest: toml::Table = text.parse().expect("TOML");
+    let name = manifest["package"]["name"]
+        .as_str()
+        .expect("a name")
+        .to_owned();
+    Member {
+        name,
+        folder: folder.to_owned(),
+        manifest,
+    }
+}
+
+/// Rust files below a folder, with their paths from the root.
+fn sources(of: &str, found: &mut Vec<(String, String)>) {
+    for entry in fs::read_dir(root().join(of)).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let path = format!("{of}/{}", entry.file_name().to_string_lossy());
+        if entry.path().is_dir() {
+            sources(&path, found);
+        } else if path.ends_with(".rs") {
+            found.push((path, fs::read_to_string(entry.path()).expect("text")));
+        }
+    }
+}
+
+fn sources_of(folders: &[&str]) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for folder in folders {
+        sources(folder, &mut found);
+    }
+    assert!(!found.is_empty());
+    found
+}
+
+#[test]
+fn what_reaches_outside_is_named_by_its_room_alone() {
+    for member in members() {
+        for table in ["dependencies", "build-dependencies", "dev-dependencies"] {
+            for named in member.names(table) {
+                let rule = NAMED_BY.iter().find(|(it, _)| *it == named);
+                assert!(
+                    rule.is_none_or(|(_, by)| by.contains(&member.name.as_str())),
+                    "{} names {named} in its {table}; that is for {:?}",
+                    member.folder,
+                    rule.map(|(_, by)| by)
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn rooms_name_each_other_in_one_direction() {
+    for member in members()
+        .iter()
+        .filter(|it| it.folder.starts_with("host/") && it.name != BINARY)
+    {
+        let rule = ROOMS.iter().find(|(name, _)| *name == member.name);
+        let (_, rooms) = rule.unwrap_or_else(|| panic!("enter {} in the table", member.name));
+        for table in ["dependencies", "build-dependencies"] {
+            for named in member
+                .names(table)
+                .iter()
+                .filter(|it| it.starts_with("kindsight"))
+            {
+                assert!(
+                    rooms.contains(&named.as_str()),
+                    "{} names {named}",
+                    member.folder
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn interpreters_name_the_sdk_and_nothing_of_the_host() {
+    let carrier = "plugins/built-in";
+    for member in members()
+        .iter()
+        .filter(|it| !it.folder.starts_with("host/"))
+    {
+        let expected: &[&str] = match member.folder.as_str() {
+            folder if folder == carrier => &["kindsight-guest-build"],
+            folder if folder.starts_with("sdk/") => &[],
+            _ => &["kindsight-sdk"],
+        };
+        for table in ["dependencies", "build-dependencies", "dev-dependencies"] {
+            for named in member
+                .names(table)
+                .iter()
+                .filter(|it| it.starts_with("kindsight"))
+            {
+                assert!(
+                    expected.contains(&named.as_str()),
+                    "{} names {named}",
+                    member.folder
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn only_the_cache_of_compiled_code_is_unsafe() {
+    for (path, text) in sources_of(&["host", "sdk", "plugins", "tests/guests"]) {
+        let is_named = text
+            .lines()
+            .any(|line| line.trim_start().starts_with("unsafe_code"))
+            || text.contains("(unsafe_code");
+        assert_eq!(is_named, path == UNSAFE_FILE, "{path}");
+    }
+}
+
+#[test]
+fn lints_are_answered_with_a_reason() {
+    let silenced = ["#[allow(", "#![allow("];
+    for (path, text) in sources_of(&["host", "sdk", "plugins", "tests/guests"]) {
+        for silenced in silenced {
+            assert!(
+                !text.contains(silenced),
+                "{path}: use `#[expect(…, reason = …)]`"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_room_refuses_to_panic_and_to_print() {
+    let lints = [
+        "expect_used",
+        "indexing_slicing",
+        "panic",
+        "print_stderr",
+        "print_stdout",
+    ];
+    for folder in folders("host") {
+        let source = root().join(&folder).join("src");
+        let (file, lints) = if member(&folder).name == BINARY {
+            // Printing is what a command is for.
+            (source.join("main.rs"), &lints[..3])
+        } else {
+            (source.join("lib.rs"), &lints[..])
+        };
+        let text = fs::read_to_string(file).expect("a root file");
+        for lint in lints {
+            let warned = text.contains(&format!("clippy::{lint}"));
+            assert!(warned, "{folder} does not warn of {lint}");
+        }
+    }
+}
+
+#[test]
+fn every_crate_keeps_the_lints_of_the_workspace() {
+    for member in members() {
+        let lints = member
+            .manifest
+            .get("lints")
+            .and_then(|lints| lints.get("workspace"));
+        assert_eq!(
+            lints.and_then(toml::Value::as_bool),
+            Some(true),
+            "{}",
+            member.folder
+        );
+    }
+}
+
+#[test]
+fn files_of_the_host_are_one_thing_each() {
+    for (path, text) in sources_of(&["host"]) {
+        let code = text.lines().take_while(|line| *line != "#[cfg(test)]");
+        let lines = if path.ends_with("/tests.rs") {
+            0
+        } else {
+            code.count()
+        };
+        assert!(lines <= LINES_MAX, "{path} has {lines} lines: split it");
+    }
+}
