@@ -19,9 +19,17 @@ pub(crate) struct Arguments {
     pub(crate) verbose: bool,
     /// Only trials that are switched off are wanted; there are none.
     ignored: bool,
-    exact: bool,
+    matching: Matching,
     filters: Vec<String>,
     skips: Vec<String>,
+}
+
+/// What of a name a filter has to be.
+#[derive(Debug, Clone, Copy, Default)]
+enum Matching {
+    #[default]
+    Part,
+    Whole,
 }
 
 impl Arguments {
@@ -32,7 +40,7 @@ impl Arguments {
                 "--list" => read.list = true,
                 "--nocapture" | "--no-capture" => read.verbose = true,
                 "--ignored" => read.ignored = true,
-                "--exact" => read.exact = true,
+                "--exact" => read.matching = Matching::Whole,
                 "--skip" => read.skips.extend(arguments.next()),
                 option if WITH_VALUE.contains(&option) => {
                     arguments.next();
@@ -49,12 +57,9 @@ impl Arguments {
 
     /// Whether the trial of that name runs.
     pub(crate) fn selects(&self, name: &str) -> bool {
-        let matches = |text: &String| {
-            if self.exact {
-                name == text
-            } else {
-                name.contains(text.as_str())
-            }
+        let matches = |text: &String| match self.matching {
+            Matching::Part => name.contains(text.as_str()),
+            Matching::Whole => name == text,
         };
         let wanted = self.filters.is_empty() || self.filters.iter().any(matches);
         wanted && !self.ignored && !self.skips.iter().any(matches)

@@ -67,7 +67,9 @@ fn trials(folder: &Path, arguments: &Arguments) -> Result<Vec<String>, String> {
     let total = names.len();
     names.retain(|name| arguments.selects(name));
     if arguments.list {
-        names.iter().for_each(|name| println!("{name}: test"));
+        for name in &names {
+            println!("{name}: test");
+        }
         return Ok(Vec::new());
     }
     println!("\nrunning {} tests", names.len());

@@ -24,7 +24,7 @@ const DAMAGES: [(&str, Damage); 5] = [
         without(object, &["spec", "status"])
     }),
     ("with texts for numbers", |object| {
-        without_numbers(object, |number| number.to_string())
+        without_numbers(object, ToString::to_string)
     }),
     ("with words for numbers", |object| {
         without_numbers(object, |_| "many".to_owned())

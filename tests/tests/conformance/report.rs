@@ -53,7 +53,7 @@ impl Report {
             if outcome != Outcome::Exact {
                 let expected = case.allowed.join("|");
                 let text = format!("{} should be {expected}: {said}", case.id);
-                report.line(outcome, waiver, text);
+                report.line(outcome, waiver, &text);
             }
         }
         Ok(report)
@@ -77,7 +77,7 @@ impl Report {
         }
     }
 
-    fn line(&mut self, outcome: Outcome, waiver: Option<&str>, text: String) {
+    fn line(&mut self, outcome: Outcome, waiver: Option<&str>, text: &str) {
         let is_wrong = matches!(outcome, Outcome::WrongGreen | Outcome::WrongRed);
         let text = match waiver {
             Some(reason) => format!("waived {}: {text}\n      because {reason}", outcome.name()),

@@ -59,7 +59,7 @@ impl Waivers {
         };
         let unneeded = self.0.iter().filter(|waiver| !needed(waiver));
         let unneeded = unneeded.map(|Waiver { file, id, says, .. }| {
-            format!("{file}: the waiver for {id} is not needed: we no longer say {says} against it")
+            format!("{file}: the waiver for {id} is not needed: no such case is {says} and should not be")
         });
         let twice = self.0.iter().enumerate().filter(|(index, waiver)| {
             let earlier = &self.0[..*index];
