@@ -33,7 +33,7 @@ pub fn hostile(description: &str) -> Vec<u8> {
         .skip(ORIGINAL.len())
         .take_while(|byte| **byte == b' ');
     let room = ORIGINAL.len() + spaces.count();
-    assert!(description.len() <= room, "{} bytes of room", room);
+    assert!(description.len() <= room, "{room} bytes of room");
     let padding = std::iter::repeat(b' ');
     for (byte, new) in rest
         .iter_mut()

@@ -113,6 +113,10 @@ pub(crate) struct InterpreterArgs {
 /// Limits of the REST API.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits of the REST API")]
+#[expect(
+    clippy::struct_field_names,
+    reason = "the names are those of the flags, and every limit ends in `max`"
+)]
 pub(crate) struct RestArgs {
     /// Largest body of `POST /v2/interpret`, in bytes.
     #[arg(long, env = "KINDSIGHT_INTERPRET_BYTES_MAX", default_value_t = kindsight_rest::INTERPRET_BYTES_MAX)]

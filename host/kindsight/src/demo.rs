@@ -22,20 +22,21 @@ use crate::{judge, live};
 ///
 /// # Errors
 /// What keeps it from starting, or its own server from answering.
-pub(crate) fn run(args: DemoArgs) -> anyhow::Result<()> {
+pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     telemetry::start("warn", LogFormat::Text)?;
     let folder = tempfile::Builder::new()
         .prefix("kindsight-demo-")
         .tempdir()?;
     let application = Application::read(recording::APPLICATION)?;
-    let parts = parts(&args, &application, folder.path())?;
+    let parts = parts(args, &application, folder.path())?;
     let dig = application.dig()?.to_string();
     serve::runtime()?.block_on(async {
         let running = serve::start(parts).await?;
         running.synced().await;
         let server = format!("http://{}", running.address);
         let question = Question::about(&dig)?;
-        tokio::task::spawn_blocking(move || show(&server, &question, args.output, args.once))
+        let (output, once) = (args.output, args.once);
+        tokio::task::spawn_blocking(move || show(&server, &question, output, once))
             .await
             .context("ask the demo's own server")??;
         if !args.once {

@@ -24,7 +24,7 @@ use crate::{judge, live};
 /// # Errors
 /// When an interpreter is refused, an input cannot be read, or the output cannot be written. What
 /// could be read is judged and printed all the same.
-pub(crate) fn run(args: InterpretArgs) -> anyhow::Result<()> {
+pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<()> {
     telemetry::start("error", LogFormat::Text)?;
     let cache = live::cache_folder();
     let interpreters = live::start(Limits::default(), cache.as_deref(), &args.interpreters)?;

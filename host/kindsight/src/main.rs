@@ -36,9 +36,9 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
-        Command::Demo(args) => demo::run(args),
+        Command::Demo(args) => demo::run(&args),
         Command::Serve(args) => serve::run(args),
-        Command::Interpret(args) => interpret::run(args),
+        Command::Interpret(args) => interpret::run(&args),
         Command::Status(args) => status::run(args),
     }
 }

@@ -182,7 +182,9 @@ impl Road {
             }
         }
         changed.dedup();
-        changed.iter().for_each(|id| self.show(id));
+        for id in &changed {
+            self.show(id);
+        }
         next
     }
 
@@ -215,7 +217,9 @@ impl Road {
                 changed.push(id.clone());
             }
         }
-        changed.iter().for_each(|id| self.show(id));
+        for id in &changed {
+            self.show(id);
+        }
     }
 
     fn show(&self, id: &ContextId) {

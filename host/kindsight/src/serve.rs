@@ -221,11 +221,8 @@ async fn walk(
         });
         let event = tokio::select! {
             () = shutdown.cancelled() => return,
-            event = events.recv() => match event {
-                Some(event) => Some(event),
-                // Without clusters there are no events; what is known may still want a look.
-                None => { shutdown.cancelled().await; return }
-            },
+            // Without clusters there are no events; what is known may still want a look.
+            Some(event) = events.recv() => Some(event),
             () = tokio::time::sleep(wait) => None,
         };
         let synced = match &event {

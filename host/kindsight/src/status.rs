@@ -16,7 +16,7 @@ use crate::status::answer::Answer;
 /// The largest answer that is read, in bytes.
 const ANSWER_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// The longest a server is waited for.
-const SERVER_WAIT_MAX: Duration = Duration::from_secs(60);
+const SERVER_WAIT_MAX: Duration = Duration::from_mins(1);
 
 /// What is asked.
 #[derive(Debug)]

@@ -32,7 +32,7 @@ impl<W: Write> Table<W> {
             "" => "-".to_owned(),
             cell => cell.replace(char::is_control, " "),
         });
-        let cells = cells.collect();
+        let cells: Vec<String> = cells.collect();
         if let Some(widths) = &self.widths {
             return print(&mut self.to, &cells, widths);
         }
@@ -68,7 +68,7 @@ impl<W: Write> Table<W> {
     }
 }
 
-fn print(to: &mut impl Write, row: &Vec<String>, widths: &[usize]) -> io::Result<()> {
+fn print(to: &mut impl Write, row: &[String], widths: &[usize]) -> io::Result<()> {
     let last = row.len().saturating_sub(1);
     for (position, (cell, width)) in row.iter().zip(widths).enumerate() {
         if position == last {

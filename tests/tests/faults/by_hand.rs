@@ -165,12 +165,47 @@ fn answer(data: &mut Data, answer: Answer) -> u32 {
 
 /// Modules that load, and whose `interpret` answers what no author means to.
 pub(crate) fn garbage() -> Vec<(&'static str, Vec<u8>)> {
-    let answers = |answer| Module {
-        answer,
-        ..Module::default()
-    };
+    let modules = wrong_shapes()
+        .into_iter()
+        .chain(wrong_texts())
+        .chain(wrong_ways());
+    modules
+        .map(|(what, module)| (what, module.build()))
+        .collect()
+}
+
+/// Answers that are not where or what the contract says.
+fn wrong_shapes() -> Vec<(&'static str, Module)> {
     let interprets = |body: &str| Module {
         interpret: Some(body.to_owned()),
+        ..Module::default()
+    };
+    let case = |case| Module {
+        answer: Answer {
+            case,
+            ..Answer::default()
+        },
+        ..Module::default()
+    };
+    // The second word of the state's pointer is read as the failure's case.
+    let mut no_failure = case(1);
+    no_failure.answer.state = Some((9, 0));
+    vec![
+        ("a right answer", Module::default()),
+        ("an answer beyond its memory", interprets("i32.const -64")),
+        (
+            "an answer that is not aligned",
+            interprets("i32.const 1025"),
+        ),
+        ("neither verdict nor failure", case(7)),
+        ("a failure that is none of the three", no_failure),
+    ]
+}
+
+/// Answers whose texts are not what the contract allows.
+fn wrong_texts() -> Vec<(&'static str, Module)> {
+    let answers = |answer| Module {
+        answer,
         ..Module::default()
     };
     let state = |at, bytes| {
@@ -179,74 +214,49 @@ pub(crate) fn garbage() -> Vec<(&'static str, Vec<u8>)> {
             ..Answer::default()
         })
     };
-    let case = |case| {
-        answers(Answer {
-            case,
-            ..Answer::default()
-        })
+    let not_utf8 = Module {
+        fields: r#"(data (i32.const 512) "\ff\fe\c0")"#.to_owned(),
+        ..state(512, 3)
     };
-    let not_utf8 = r#"(data (i32.const 512) "\ff\fe\c0")"#;
+    let long_reason = Answer {
+        reason_bytes: 129,
+        ..Answer::default()
+    };
+    let long_extras = Answer {
+        extras_bytes: 20 * 1024,
+        ..Answer::default()
+    };
+    vec![
+        ("a state beyond its memory", state(0xffff_0000, 16)),
+        ("a state of 4 GiB", state(DATA_AT, u32::MAX)),
+        ("a state that is not UTF-8", not_utf8),
+        ("a reason of 129 bytes", answers(long_reason)),
+        ("extras of 20 KiB", answers(long_extras)),
+    ]
+}
+
+/// What surrounds a call, gone wrong.
+fn wrong_ways() -> Vec<(&'static str, Module)> {
+    let realloc = |body: &str| Module {
+        realloc: body.to_owned(),
+        ..Module::default()
+    };
     let spins =
         "(export \"cabi_post_kindsight:interpreter/interpreter@1.0.0#interpret\" (func $spin))
         (func $spin (param i32) (loop (br 0)))";
-    let modules = [
-        ("a right answer", Module::default()),
-        ("an answer beyond its memory", interprets("i32.const -64")),
-        (
-            "an answer that is not aligned",
-            interprets("i32.const 1025"),
-        ),
-        ("neither verdict nor failure", case(7)),
-        ("a failure that is none of the three", {
-            // The second word of the state's pointer is read as the failure's case.
-            let mut module = case(1);
-            module.answer.state = Some((9, 0));
-            module
-        }),
-        ("a state beyond its memory", state(0xffff_0000, 16)),
-        ("a state of 4 GiB", state(DATA_AT, u32::MAX)),
-        (
-            "a state that is not UTF-8",
-            Module {
-                fields: not_utf8.to_owned(),
-                ..state(512, 3)
-            },
-        ),
-        (
-            "a reason of 129 bytes",
-            answers(Answer {
-                reason_bytes: 129,
-                ..Answer::default()
-            }),
-        ),
-        (
-            "extras of 20 KiB",
-            answers(Answer {
-                extras_bytes: 20 * 1024,
-                ..Answer::default()
-            }),
-        ),
+    let cleaning_up = Module {
+        fields: spins.to_owned(),
+        ..Module::default()
+    };
+    vec![
         (
             "room for arguments beyond its memory",
-            Module {
-                realloc: "i32.const -65536".to_owned(),
-                ..Module::default()
-            },
+            realloc("i32.const -65536"),
         ),
         (
             "no end of making room",
-            Module {
-                realloc: "(loop (br 0)) unreachable".to_owned(),
-                ..Module::default()
-            },
+            realloc("(loop (br 0)) unreachable"),
         ),
-        (
-            "no end of cleaning up",
-            Module {
-                fields: spins.to_owned(),
-                ..Module::default()
-            },
-        ),
-    ];
-    modules.map(|(what, module)| (what, module.build())).into()
+        ("no end of cleaning up", cleaning_up),
+    ]
 }

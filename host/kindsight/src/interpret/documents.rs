@@ -179,7 +179,9 @@ impl<R: Read, J: FnMut(Group) -> anyhow::Result<()>> Reader<R, J> {
             if read == 0 || is_separator(&line) {
                 break;
             }
-            line.iter().for_each(|&byte| text.push(byte));
+            for &byte in &line {
+                text.push(byte);
+            }
         }
         if text.is_blank_yaml() {
             return Ok(());

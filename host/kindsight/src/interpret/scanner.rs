@@ -24,8 +24,7 @@ pub(crate) enum Step {
 #[derive(Debug, Default)]
 pub(crate) struct Scanner {
     depth: usize,
-    in_string: bool,
-    escaped: bool,
+    text: Text,
     at_line_start: bool,
     /// The depth of the list's elements, while inside it.
     list_depth: Option<usize>,
@@ -36,6 +35,18 @@ pub(crate) struct Scanner {
 }
 
 const ITEMS: &[u8] = b"items";
+
+/// Where the scanner stands, as far as strings go.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Text {
+    /// Between strings.
+    #[default]
+    Outside,
+    /// In one.
+    Inside,
+    /// In one, right after a backslash.
+    Escaped,
+}
 
 impl Scanner {
     /// Whether the bytes that come now belong to an element of a list.
@@ -49,7 +60,7 @@ impl Scanner {
             return Step::Broken;
         }
         self.at_line_start = byte == b'\n';
-        if self.in_string {
+        if self.text != Text::Outside {
             self.in_string(byte);
             return Step::More;
         }
@@ -58,7 +69,7 @@ impl Scanner {
             b'}' | b']' => self.close(),
             b',' if self.list_depth == Some(self.depth) => Step::ElementEnds,
             b'"' => {
-                self.in_string = true;
+                self.text = Text::Inside;
                 self.last_string.clear();
                 Step::More
             }
@@ -74,16 +85,18 @@ impl Scanner {
     /// line with `{` inside another value: whoever wrote the lines before did not finish them.
     fn is_broken_before(&self, byte: u8) -> bool {
         self.at_line_start
-            && (self.in_string || (byte == b'{' && self.depth > 0 && self.list_depth.is_none()))
+            && (self.text != Text::Outside
+                || (byte == b'{' && self.depth > 0 && self.list_depth.is_none()))
     }
 
     fn in_string(&mut self, byte: u8) {
-        match byte {
-            _ if self.escaped => self.escaped = false,
-            b'\\' => self.escaped = true,
-            b'"' => self.in_string = false,
-            _ if self.last_string.len() <= ITEMS.len() => self.last_string.push(byte),
-            _ => {}
+        self.text = match (self.text, byte) {
+            (Text::Inside, b'\\') => Text::Escaped,
+            (Text::Inside, b'"') => Text::Outside,
+            _ => Text::Inside,
+        };
+        if self.text == Text::Inside && self.last_string.len() <= ITEMS.len() {
+            self.last_string.push(byte);
         }
     }
 

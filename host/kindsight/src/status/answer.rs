@@ -41,8 +41,10 @@ struct App {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct Cluster {
-    cluster_provider: String,
-    cluster: String,
+    #[serde(rename = "cluster-provider")]
+    provider: String,
+    #[serde(rename = "cluster")]
+    name: String,
     #[serde(default)]
     stale_since: String,
     #[serde(default)]
@@ -143,10 +145,7 @@ impl Answer {
             (whole, reason) => writeln!(to, "as a whole: {whole}: {reason}")?,
         }
         for (app, cluster) in self.clusters() {
-            let place = format!(
-                "{} on {}+{}",
-                app.name, cluster.cluster_provider, cluster.cluster
-            );
+            let place = format!("{} on {}+{}", app.name, cluster.provider, cluster.name);
             if !cluster.stale_since.is_empty() {
                 writeln!(
                     to,
@@ -187,7 +186,7 @@ impl Resource {
         let digest = by.and_then(|by| by.digest.get(..19)).unwrap_or_default();
         let mut cells: Vec<&str> = vec![
             app,
-            &cluster.cluster,
+            &cluster.name,
             &self.gvk.kind,
             &self.name,
             state,

@@ -115,7 +115,7 @@ fn fill(data: &Path, response: &Value) {
 }
 
 /// The group of the golden list of instances. Its request says `v1.0` and its answer `v1`: what is
-/// answered is what its AppContexts say was instantiated.
+/// answered is what its contexts say was instantiated.
 fn instances(records: &Records, contexts: &AppContexts) {
     let list = golden("dig-instances-list.json");
     let asked = DigName::new("myproject", "composite-app-xyz", "v1.0", "dig-xyz").unwrap();

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// The longest a server may take until it is ready: it compiles every interpreter first, and the
 /// tests' own builds of wasmtime are slow on a busy machine.
-const READY_MAX: Duration = Duration::from_secs(120);
+const READY_MAX: Duration = Duration::from_mins(2);
 
 /// The binary, with a cache of compiled interpreters that this build's tests share.
 pub(crate) fn kindsight(args: &[&str]) -> Command {

@@ -17,11 +17,12 @@ fn check(text: &str, expected: &str) {
             })
             .collect();
         let names = names.join(" ");
-        seen += &if group.related {
-            format!("[{names}]")
+        let (open, close) = if group.related {
+            ("[", "]")
         } else {
-            format!("({names})")
+            ("(", ")")
         };
+        seen.extend([open, &names, close]);
         Ok(())
     })
     .unwrap();
