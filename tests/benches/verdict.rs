@@ -1,22 +1,23 @@
 //! What one verdict costs, by Kind, on objects a cluster reported.
 //!
-//! In each group, on the same bytes:
-//! - `native`: the rule as native code, on the object cut down to the fields it asks for;
-//! - `warm`: the same rule as a component, in an instance that is there already, with all that
-//!   surrounds a call; without the cutting down, which is measured beside it and taken off;
-//! - `trim`: that cutting down;
-//! - `fresh`: as `warm`, in an instance of its own, cutting down included;
-//! - `memo`: an object that was judged before; without the cutting down;
-//! - `memo-and-trim`: the same, with it.
+//! In each group, on the same bytes, the object cut down to the fields its interpreter asks for:
+//! - `native`: the rule as native code;
+//! - `warm`: the same rule as a component, in an instance that is there already, with everything
+//!   that surrounds a call;
+//! - `fresh`: as `warm`, in an instance made for this one call;
+//! - `memo`: an input that was judged before;
 //!
-//! `warm` is to be at most twice `native`, `memo` at most half a microsecond.
+//! and on the object as it was reported:
+//! - `trim`: cutting it down;
+//! - `trim and warm`, `trim and memo`: what a changed and an unchanged object cost from end to end.
+//!
+//! `cargo bench -p kindsight-tests --bench verdict`
 
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use criterion::measurement::WallTime;
-use criterion::{BenchmarkGroup, Criterion};
+use criterion::Criterion;
 use kindsight_interpreter::{
     Fields, Interpreters, Isolation, Limits, Memo, Published, Siblings, Source, Worker,
 };
@@ -77,11 +78,21 @@ impl Case {
         }
     }
 
-    fn worker(&self, isolation: Isolation, memo_bytes_max: usize) -> impl FnMut() {
+    /// Judges the object as it was reported.
+    fn whole(&self, isolation: Isolation, memo_bytes_max: usize) -> impl FnMut() {
         let mut worker = Worker::new(limits(isolation), Arc::new(Memo::new(memo_bytes_max)));
         let siblings = Siblings::none();
         move || {
             black_box(worker.judge(&self.set, black_box(&self.object), &siblings, 0));
+        }
+    }
+
+    /// Judges the object as it is cut down for the interpreter: the bytes the native rule reads.
+    fn trimmed(&self, isolation: Isolation, memo_bytes_max: usize) -> impl FnMut() {
+        let mut worker = Worker::new(limits(isolation), Arc::new(Memo::new(memo_bytes_max)));
+        let gvk = &self.object.gvk;
+        move || {
+            black_box(worker.judge_trimmed(&self.set, gvk, black_box(&self.trimmed), 0));
         }
     }
 
@@ -95,68 +106,33 @@ impl Case {
     }
 }
 
-/// Calls that are timed together, so that what reading the clock costs does not count.
-const CALLS: u32 = 16;
-
-fn time(mut run: impl FnMut()) -> f64 {
-    let start = Instant::now();
-    for _ in 0..CALLS {
-        run();
-    }
-    start.elapsed().as_secs_f64()
-}
-
-/// Measures `run` without the `part` it begins with, everything in the same way: both in turns, as a machine is not equally fast
-/// all the time, and the median, as it sometimes stops altogether.
-fn measure(
-    group: &mut BenchmarkGroup<'_, WallTime>,
-    name: &str,
-    mut part: impl FnMut(),
-    mut run: impl FnMut(),
-) {
-    const LEAST_S: f64 = 1e-9;
-    group.bench_function(name, |bencher| {
-        bencher.iter_custom(|times| {
-            let turns = 0..times.div_ceil(CALLS.into());
-            let mut each: Vec<f64> = turns
-                .map(|_| {
-                    let part = time(&mut part);
-                    (time(&mut run) - part) / f64::from(CALLS)
-                })
-                .collect();
-            let middle = each.len() / 2;
-            let (_, median, _) = each.select_nth_unstable_by(middle, f64::total_cmp);
-            let times = u32::try_from(times).unwrap_or(u32::MAX);
-            Duration::from_secs_f64(median.max(LEAST_S) * f64::from(times))
-        });
-    });
-}
-
 fn bench<I: Interpreter>(criterion: &mut Criterion, plugin: &str, object: Object) {
     const MEMO_BYTES_MAX: usize = 1 << 20;
     let mut group = criterion.benchmark_group(format!("verdict/{}", object.gvk.kind));
     let case = Case::new(plugin, object);
-    let native = || {
-        let verdict = harness::interpret_trimmed::<I>(black_box(&case.trimmed));
-        black_box(verdict).expect("a verdict");
-    };
-    let warm = || case.worker(Isolation::Warm, 0);
-    let judged = || {
-        let mut again = case.worker(Isolation::Warm, MEMO_BYTES_MAX);
-        again();
-        again
-    };
-    measure(&mut group, "native", || {}, native);
-    measure(&mut group, "warm", case.trim(), warm());
-    measure(&mut group, "trim", || {}, case.trim());
-    measure(
-        &mut group,
-        "fresh",
-        || {},
-        case.worker(Isolation::PerCall, 0),
-    );
-    measure(&mut group, "memo", case.trim(), judged());
-    measure(&mut group, "memo-and-trim", || {}, judged());
+    group.bench_function("native", |bencher| {
+        bencher.iter(|| harness::interpret_trimmed::<I>(black_box(&case.trimmed)));
+    });
+    for (name, run) in [
+        (
+            "warm",
+            Box::new(case.trimmed(Isolation::Warm, 0)) as Box<dyn FnMut()>,
+        ),
+        ("fresh", Box::new(case.trimmed(Isolation::PerCall, 0))),
+        (
+            "memo",
+            Box::new(case.trimmed(Isolation::Warm, MEMO_BYTES_MAX)),
+        ),
+        ("trim", Box::new(case.trim())),
+        ("trim and warm", Box::new(case.whole(Isolation::Warm, 0))),
+        (
+            "trim and memo",
+            Box::new(case.whole(Isolation::Warm, MEMO_BYTES_MAX)),
+        ),
+    ] {
+        let mut run = run;
+        group.bench_function(name, |bencher| bencher.iter(&mut run));
+    }
     group.finish();
 }
 

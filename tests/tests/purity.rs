@@ -19,7 +19,10 @@ macro_rules! fixtures {
     };
 }
 
-const FIXTURES: [(&str, fn() -> Vec<Fixture>); 13] = fixtures! {
+/// A plugin's folder, and its fixtures.
+type Plugin = (&'static str, fn() -> Vec<Fixture>);
+
+const FIXTURES: [Plugin; 13] = fixtures! {
     "apiextensions" => kindsight_plugin_apiextensions::ApiExtensions,
     "apiregistration" => kindsight_plugin_apiregistration::ApiRegistration,
     "apps" => kindsight_plugin_apps::Apps,

@@ -52,19 +52,44 @@ impl Worker {
         siblings: &Siblings,
         now_ms: i64,
     ) -> Judged {
+        self.judge_prepared(set, &object.gvk, now_ms, |prepared, handled| {
+            prepared.fill(handled, object, siblings)
+        })
+    }
+
+    /// Judges text that is cut down already: what is left is the call. For benchmarks.
+    pub fn judge_trimmed(&mut self, set: &Published, gvk: &Gvk, json: &str, now_ms: i64) -> Judged {
+        self.judge_prepared(set, gvk, now_ms, |prepared, _| {
+            prepared.take(json);
+            Ok(())
+        })
+    }
+
+    /// Asks one interpreter after the other until one speaks for the object.
+    fn judge_prepared(
+        &mut self,
+        set: &Published,
+        gvk: &Gvk,
+        now_ms: i64,
+        prepare: impl Fn(&mut Prepared, &HandledKind) -> Result<(), Fault>,
+    ) -> Judged {
         self.follow(set);
-        for route in self.routes(set, &object.gvk).iter() {
-            match self.ask(route, object, siblings, now_ms) {
+        for route in self.routes(set, gvk).iter() {
+            let prepared = match route.handled() {
+                Some(handled) => prepare(&mut self.prepared, handled),
+                None => continue,
+            };
+            match prepared.and_then(|()| self.ask(&route.live, now_ms)) {
                 Ok(Answer::Unsupported) => {}
                 Ok(Answer::Verdict(verdict)) => return Judged::by(verdict, &route.live),
                 Err(fault) => {
-                    tracing::warn!(interpreter = ?route.live.interpreter, object.gvk = %object.gvk, "{fault}");
+                    tracing::warn!(interpreter = ?route.live.interpreter, object.gvk = %gvk, "{fault}");
                     let verdict = fault.verdict(route.live.interpreter.by());
                     return Judged::by(verdict, &route.live);
                 }
             }
         }
-        let message = format!("no interpreter speaks for {}", object.gvk);
+        let message = format!("no interpreter speaks for {gvk}");
         Judged {
             verdict: Verdict::unknown(host_reason::NO_INTERPRETER, message),
             by: None,
@@ -98,23 +123,14 @@ impl Worker {
         routes
     }
 
-    fn ask(
-        &mut self,
-        route: &Route,
-        object: &Object,
-        siblings: &Siblings,
-        now_ms: i64,
-    ) -> Result<Answer, Fault> {
-        let Some(handled) = route.handled() else {
-            return Ok(Answer::Unsupported);
-        };
-        self.prepared.fill(handled, object, siblings)?;
-        let scope = route.live.scope;
-        if let Some(answer) = self.memo.get(scope, &self.prepared.text, now_ms) {
+    /// What is known of what is prepared, or else what the component says of it.
+    fn ask(&mut self, live: &Live, now_ms: i64) -> Result<Answer, Fault> {
+        if let Some(answer) = self.memo.get(live.scope, &self.prepared.text, now_ms) {
             return Ok(answer);
         }
-        let answer = self.call(&route.live, now_ms)?;
-        self.memo.put(scope, &self.prepared.text, answer.clone());
+        let answer = self.call(live, now_ms)?;
+        let input = &self.prepared.text;
+        self.memo.put(live.scope, input, answer.clone());
         Ok(answer)
     }
 
@@ -211,6 +227,15 @@ struct Part {
 }
 
 impl Prepared {
+    /// An object that is cut down already, and nothing beside it.
+    fn take(&mut self, json: &str) {
+        self.text.clear();
+        self.related.clear();
+        self.truncated = false;
+        self.text.push_str(json);
+        self.object_end = json.len();
+    }
+
     fn fill(
         &mut self,
         handled: &HandledKind,
