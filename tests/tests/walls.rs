@@ -20,8 +20,7 @@ const NAMED_BY: [(&str, &[&str]); 15] = [
     ),
     ("oci-client", &["kindsight-interpreter"]),
     ("arc-swap", &["kindsight-interpreter"]),
-    // The binary serves the router that the room hands it.
-    ("axum", &["kindsight-rest", "kindsight"]),
+    ("axum", &["kindsight-rest"]),
     ("utoipa", &["kindsight-rest"]),
     ("utoipa-axum", &["kindsight-rest"]),
     ("tower-http", &["kindsight-rest"]),
@@ -112,7 +111,7 @@ fn sources(of: &str, found: &mut Vec<(String, String)>) {
         let path = format!("{of}/{}", entry.file_name().to_string_lossy());
         if entry.path().is_dir() {
             sources(&path, found);
-        } else if path.ends_with(".rs") {
+        } else if Path::new(&path).extension() == Some("rs".as_ref()) {
             found.push((path, fs::read_to_string(entry.path()).expect("text")));
         }
     }

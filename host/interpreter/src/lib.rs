@@ -17,6 +17,7 @@
     clippy::print_stdout
 )]
 
+mod accept;
 mod aot;
 mod bindings;
 mod describe;
@@ -29,8 +30,10 @@ mod limits;
 mod load;
 mod memo;
 mod pattern;
+mod prepared;
 mod published;
 mod related;
+mod trial;
 mod trim;
 mod warm;
 mod worker;

@@ -2,18 +2,17 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use kindsight_model::{Gvk, InterpretedBy, Object, Verdict, host_reason};
 
-use crate::bindings::{self, Failure, Input, RelatedObject};
-use crate::describe::{Description, HandledKind};
+use crate::accept::accept;
+use crate::describe::HandledKind;
 use crate::fault::Fault;
 use crate::interpreters::Judged;
-use crate::limits::{EXTRAS_BYTES_MAX, Isolation, Limits, MESSAGE_BYTES_MAX, REASON_BYTES_MAX};
-use crate::load::Interpreter;
+use crate::limits::{Isolation, Limits};
 use crate::memo::{Answer, Memo};
+use crate::prepared::Prepared;
 use crate::published::{Live, Published, Route};
 use crate::related::Siblings;
 use crate::warm::Warm;
@@ -125,11 +124,11 @@ impl Worker {
 
     /// What is known of what is prepared, or else what the component says of it.
     fn ask(&mut self, live: &Live, now_ms: i64) -> Result<Answer, Fault> {
-        if let Some(answer) = self.memo.get(live.scope, &self.prepared.text, now_ms) {
+        if let Some(answer) = self.memo.get(live.scope, self.prepared.text(), now_ms) {
             return Ok(answer);
         }
         let answer = self.call(live, now_ms)?;
-        let input = &self.prepared.text;
+        let input = self.prepared.text();
         self.memo.put(live.scope, input, answer.clone());
         Ok(answer)
     }
@@ -155,216 +154,6 @@ impl Worker {
         }
         answer
     }
-}
-
-/// Tries one interpreter that is not live yet.
-pub(crate) struct Trial<'i> {
-    interpreter: &'i Interpreter,
-    limits: &'i Limits,
-    warm: Option<Warm>,
-    prepared: Prepared,
-}
-
-impl<'i> Trial<'i> {
-    pub(crate) fn new(interpreter: &'i Interpreter, limits: &'i Limits) -> Self {
-        Self {
-            interpreter,
-            limits,
-            warm: None,
-            prepared: Prepared::default(),
-        }
-    }
-
-    /// Judges one object, or says why there is no verdict.
-    pub(crate) fn judge(
-        &mut self,
-        object: &Object,
-        siblings: &Siblings,
-        now_ms: i64,
-        settings: Option<&str>,
-    ) -> Result<Verdict, String> {
-        let description = self.interpreter.description();
-        let handled = description.kinds.iter();
-        let handled = handled
-            .filter(|handled| handled.pattern.matches(&object.gvk))
-            .max_by_key(|handled| handled.pattern.specificity())
-            .ok_or_else(|| format!("no pattern of its description matches {}", object.gvk))?;
-        let text = |fault: Fault| fault.to_string();
-        self.prepared
-            .fill(handled, object, siblings)
-            .map_err(text)?;
-        let by = || self.interpreter.by().clone();
-        let mut warm = match self.warm.take() {
-            Some(warm) => warm,
-            None => Warm::start(self.interpreter.pre(), by(), self.limits).map_err(text)?,
-        };
-        let related = self.prepared.related();
-        let input = self.prepared.input(&related, now_ms, settings);
-        let answer = warm.interpret(input, self.limits).map_err(text)?;
-        self.warm = Some(warm);
-        match accept(description, answer).map_err(text)? {
-            Answer::Verdict(verdict) => Ok(verdict),
-            Answer::Unsupported => Err("it says it does not judge such an object".to_owned()),
-        }
-    }
-}
-
-/// What goes into one call: the trimmed object, then everything that is related, in one text that is
-/// also the memo's key.
-#[derive(Default)]
-struct Prepared {
-    text: String,
-    /// Where the object's own JSON ends in `text`.
-    object_end: usize,
-    related: Vec<Part>,
-    truncated: bool,
-}
-
-/// One related object; its JSON is a range of [`Prepared::text`].
-struct Part {
-    object: Object,
-    json: std::ops::Range<usize>,
-}
-
-impl Prepared {
-    /// An object that is cut down already, and nothing beside it.
-    fn take(&mut self, json: &str) {
-        self.text.clear();
-        self.related.clear();
-        self.truncated = false;
-        self.text.push_str(json);
-        self.object_end = json.len();
-    }
-
-    fn fill(
-        &mut self,
-        handled: &HandledKind,
-        object: &Object,
-        siblings: &Siblings,
-    ) -> Result<(), Fault> {
-        self.text.clear();
-        self.related.clear();
-        self.truncated = false;
-        let invalid = |error: serde_json::Error| Fault::InvalidInput(error.to_string());
-        handled
-            .fields
-            .trim(&object.json, &mut self.text)
-            .map_err(invalid)?;
-        self.object_end = self.text.len();
-        for rule in &handled.related {
-            let (found, truncated) = siblings.find(rule, object);
-            self.truncated |= truncated;
-            for related in found {
-                self.add(&rule.fields, related).map_err(invalid)?;
-            }
-        }
-        if self.truncated {
-            self.text.push('+');
-        }
-        Ok(())
-    }
-
-    /// Every part is written with its length, so that no two different inputs have the same text.
-    fn add(&mut self, fields: &crate::Fields, object: &Object) -> Result<(), serde_json::Error> {
-        let Gvk {
-            group,
-            version,
-            kind,
-        } = &object.gvk;
-        for part in [group, version, kind, &object.namespace, &object.name] {
-            // Writing to a String does not fail.
-            let _ = write!(self.text, "{}:{part}", part.len());
-        }
-        let start = self.text.len();
-        fields.trim(&object.json, &mut self.text)?;
-        self.related.push(Part {
-            object: object.clone(),
-            json: start..self.text.len(),
-        });
-        Ok(())
-    }
-
-    fn related(&self) -> Vec<RelatedObject<'_>> {
-        let parts = self.related.iter();
-        parts
-            .map(|part| RelatedObject {
-                group: &part.object.gvk.group,
-                version: &part.object.gvk.version,
-                kind: &part.object.gvk.kind,
-                namespace: &part.object.namespace,
-                name: &part.object.name,
-                object: self.text.get(part.json.clone()).unwrap_or_default(),
-            })
-            .collect()
-    }
-
-    fn input<'p>(
-        &'p self,
-        related: &'p [RelatedObject<'p>],
-        now_ms: i64,
-        settings: Option<&'p str>,
-    ) -> Input<'p> {
-        Input {
-            object: self.text.get(..self.object_end).unwrap_or_default(),
-            related,
-            truncated: self.truncated,
-            now_ms,
-            settings,
-            extras: None,
-        }
-    }
-}
-
-/// Checks an answer against the contract and the component's own description.
-fn accept(
-    description: &Description,
-    answer: Result<bindings::Verdict, Failure>,
-) -> Result<Answer, Fault> {
-    let verdict = match answer {
-        Ok(verdict) => verdict,
-        Err(Failure::Unsupported) => return Ok(Answer::Unsupported),
-        Err(Failure::InvalidInput(what)) => return Err(Fault::InvalidInput(message(what))),
-        Err(Failure::Internal(what)) => return Err(Fault::Internal(message(what))),
-    };
-    let Some(state) = description.state(&verdict.state) else {
-        let mut name = message(verdict.state);
-        name.truncate(name.floor_char_boundary(80));
-        return Err(Fault::UndeclaredState(name));
-    };
-    if verdict.reason.len() > REASON_BYTES_MAX {
-        let what = format!(
-            "a reason of {} bytes, {REASON_BYTES_MAX} are right",
-            verdict.reason.len()
-        );
-        return Err(Fault::AnswerTooLarge(what));
-    }
-    if verdict
-        .extras
-        .as_ref()
-        .is_some_and(|extras| extras.len() > EXTRAS_BYTES_MAX)
-    {
-        return Err(Fault::AnswerTooLarge(format!(
-            "extras of over {EXTRAS_BYTES_MAX} bytes"
-        )));
-    }
-    Ok(Answer::Verdict(Verdict {
-        phase: state.phase,
-        state: Arc::clone(&state.name),
-        reason: message(verdict.reason).into(),
-        message: message(verdict.message).into(),
-        look_again_at_ms: verdict.look_again_at_ms,
-    }))
-}
-
-/// Cut to its limit and without control characters, which could write into terminals and logs.
-fn message(mut text: String) -> String {
-    if text.len() > MESSAGE_BYTES_MAX {
-        text.truncate(text.floor_char_boundary(MESSAGE_BYTES_MAX));
-    }
-    if text.contains(char::is_control) {
-        return text.replace(char::is_control, " ");
-    }
-    text
 }
 
 impl Judged {

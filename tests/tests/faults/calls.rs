@@ -56,7 +56,7 @@ fn a_call_that_ends_badly_costs_exactly_its_verdict() {
             {"do": "loop"}
               Unknown InterpreterTimedOut: interpreter hostile 1.0.0 (sha256:…) ran past its deadline of 50 ms of processor time
             {"do": "allocate"}
-              Unknown InterpreterOutOfMemory: interpreter hostile 1.0.0 (sha256:…) asked for more than its limits of 67108864 bytes of memory and 20000 table elements
+              Unknown InterpreterOutOfMemory: interpreter hostile 1.0.0 (sha256:…) asked for more than its limits of 8388608 bytes of memory and 20000 table elements
             {"do": "recurse"}
               Unknown InterpreterStackOverflow: interpreter hostile 1.0.0 (sha256:…) used up its stack
             {"do": "panic"}

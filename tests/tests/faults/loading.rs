@@ -116,7 +116,7 @@ fn a_description_that_does_not_come_is_refused() {
             {"name": "a", "describe": "panic"}
               tried: `describe` trapped: panicked at tests/guests/hostile/src/misdeeds.rs:53:20: the hostile guest panics as asked
             {"name": "a", "describe": "allocate"}
-              tried: `describe` asked for more than its limits of 67108864 bytes of memory and 20000 table elements
+              tried: `describe` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
             {"name": "a", "list-fixtures": "loop"}
               tried: `fixtures` ran past its deadline of 1000 ms of processor time
             {"name": "a", "list-fixtures": "panic"}
@@ -304,11 +304,11 @@ fn what_does_not_start_is_refused() {
             a trap at the start
               tried: `start` trapped: wasm trap: wasm `unreachable` instruction executed
             1 GiB of memory
-              tried: `start` asked for more than its limits of 67108864 bytes of memory and 20000 table elements
+              tried: `start` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
             three memories, each below the limit
-              tried: `start` asked for more than its limits of 67108864 bytes of memory and 20000 table elements
+              tried: `start` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
             a table of a million
-              tried: `start` asked for more than its limits of 67108864 bytes of memory and 20000 table elements
+              tried: `start` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
             forty tables
               tried: no instance could be made of it: resource limit exceeded: table count too high at 40
         "#]],

@@ -18,6 +18,8 @@ use kindsight_model::Object;
 fn one_worker() -> Limits {
     Limits {
         workers: 1,
+        // Little, so that whoever takes all of it is stopped for that long before its deadline.
+        memory_bytes_max: 8 * 1024 * 1024,
         ..Limits::default()
     }
 }

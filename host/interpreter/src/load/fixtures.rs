@@ -7,8 +7,8 @@ use crate::describe::cut;
 use crate::limits::{LOAD_ANSWER_BYTES_MAX, LOAD_DEADLINE, Limits};
 use crate::load::{Interpreter, LoadError};
 use crate::related::Siblings;
+use crate::trial::Trial;
 use crate::warm::{Guest, begin, of_call, store};
-use crate::worker::Trial;
 
 const INTERFACE: &str = "kindsight:interpreter/fixtures@1.0.0";
 const FIXTURES_MAX: usize = 256;

@@ -1,0 +1,71 @@
+//! What comes out of one call, held against the contract and the component's own description.
+
+use std::sync::Arc;
+
+use kindsight_model::Verdict;
+
+use crate::bindings::{self, Failure};
+use crate::describe::Description;
+use crate::fault::Fault;
+use crate::limits::{EXTRAS_BYTES_MAX, MESSAGE_BYTES_MAX, REASON_BYTES_MAX};
+use crate::memo::Answer;
+
+/// Checks an answer against the contract and the component's own description.
+pub(crate) fn accept(
+    description: &Description,
+    answer: Result<bindings::Verdict, Failure>,
+) -> Result<Answer, Fault> {
+    let verdict = match answer {
+        Ok(verdict) => verdict,
+        Err(Failure::Unsupported) => return Ok(Answer::Unsupported),
+        Err(Failure::InvalidInput(what)) => return Err(Fault::InvalidInput(message(what))),
+        Err(Failure::Internal(what)) => return Err(Fault::Internal(message(what))),
+    };
+    let Some(state) = description.state(&verdict.state) else {
+        let mut name = message(verdict.state);
+        name.truncate(name.floor_char_boundary(80));
+        return Err(Fault::UndeclaredState(name));
+    };
+    if verdict.reason.len() > REASON_BYTES_MAX {
+        let what = format!(
+            "a reason of {} bytes, {REASON_BYTES_MAX} are right",
+            verdict.reason.len()
+        );
+        return Err(Fault::AnswerTooLarge(what));
+    }
+    if verdict
+        .extras
+        .as_ref()
+        .is_some_and(|extras| extras.len() > EXTRAS_BYTES_MAX)
+    {
+        return Err(Fault::AnswerTooLarge(format!(
+            "extras of over {EXTRAS_BYTES_MAX} bytes"
+        )));
+    }
+    Ok(Answer::Verdict(Verdict {
+        phase: state.phase,
+        state: Arc::clone(&state.name),
+        reason: message(verdict.reason).into(),
+        message: message(verdict.message).into(),
+        look_again_at_ms: verdict.look_again_at_ms,
+    }))
+}
+
+/// Cut to its limit, and without what could write into terminals and logs or turn a line around.
+fn message(text: String) -> String {
+    let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    if is_plain && text.len() <= MESSAGE_BYTES_MAX {
+        return text;
+    }
+    let end = text.floor_char_boundary(MESSAGE_BYTES_MAX);
+    let text = text.get(..end).unwrap_or_default();
+    text.replace(
+        |letter: char| letter.is_control() || turns_around(letter),
+        " ",
+    )
+}
+
+/// Unicode's marks of writing direction: a line that holds them need not read as it is written.
+fn turns_around(letter: char) -> bool {
+    matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}

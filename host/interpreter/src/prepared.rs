@@ -1,0 +1,121 @@
+//! What goes into one call.
+
+use std::fmt::Write as _;
+
+use kindsight_model::{Gvk, Object};
+
+use crate::bindings::{Input, RelatedObject};
+use crate::describe::HandledKind;
+use crate::fault::Fault;
+use crate::related::Siblings;
+
+/// What goes into one call: the trimmed object, then everything that is related, in one text that is
+/// also the memo's key.
+#[derive(Default)]
+pub(crate) struct Prepared {
+    text: String,
+    /// Where the object's own JSON ends in `text`.
+    object_end: usize,
+    related: Vec<Part>,
+    truncated: bool,
+}
+
+/// One related object; its JSON is a range of [`Prepared::text`].
+struct Part {
+    object: Object,
+    json: std::ops::Range<usize>,
+}
+
+impl Prepared {
+    /// The whole input as one text: what the memo compares.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// An object that is cut down already, and nothing beside it.
+    pub(crate) fn take(&mut self, json: &str) {
+        self.text.clear();
+        self.related.clear();
+        self.truncated = false;
+        self.text.push_str(json);
+        self.object_end = json.len();
+    }
+
+    pub(crate) fn fill(
+        &mut self,
+        handled: &HandledKind,
+        object: &Object,
+        siblings: &Siblings,
+    ) -> Result<(), Fault> {
+        self.text.clear();
+        self.related.clear();
+        self.truncated = false;
+        let invalid = |error: serde_json::Error| Fault::InvalidInput(error.to_string());
+        handled
+            .fields
+            .trim(&object.json, &mut self.text)
+            .map_err(invalid)?;
+        self.object_end = self.text.len();
+        for rule in &handled.related {
+            let (found, truncated) = siblings.find(rule, object);
+            self.truncated |= truncated;
+            for related in found {
+                self.add(&rule.fields, related).map_err(invalid)?;
+            }
+        }
+        if self.truncated {
+            self.text.push('+');
+        }
+        Ok(())
+    }
+
+    /// Every part is written with its length, so that no two different inputs have the same text.
+    fn add(&mut self, fields: &crate::Fields, object: &Object) -> Result<(), serde_json::Error> {
+        let Gvk {
+            group,
+            version,
+            kind,
+        } = &object.gvk;
+        for part in [group, version, kind, &object.namespace, &object.name] {
+            // Writing to a String does not fail.
+            let _ = write!(self.text, "{}:{part}", part.len());
+        }
+        let start = self.text.len();
+        fields.trim(&object.json, &mut self.text)?;
+        self.related.push(Part {
+            object: object.clone(),
+            json: start..self.text.len(),
+        });
+        Ok(())
+    }
+
+    pub(crate) fn related(&self) -> Vec<RelatedObject<'_>> {
+        let parts = self.related.iter();
+        parts
+            .map(|part| RelatedObject {
+                group: &part.object.gvk.group,
+                version: &part.object.gvk.version,
+                kind: &part.object.gvk.kind,
+                namespace: &part.object.namespace,
+                name: &part.object.name,
+                object: self.text.get(part.json.clone()).unwrap_or_default(),
+            })
+            .collect()
+    }
+
+    pub(crate) fn input<'p>(
+        &'p self,
+        related: &'p [RelatedObject<'p>],
+        now_ms: i64,
+        settings: Option<&'p str>,
+    ) -> Input<'p> {
+        Input {
+            object: self.text.get(..self.object_end).unwrap_or_default(),
+            related,
+            truncated: self.truncated,
+            now_ms,
+            settings,
+            extras: None,
+        }
+    }
+}
