@@ -84,8 +84,8 @@ fn install_panic_hook() {
 
 /// Makes a component of a type that implements [`crate::Interpreter`].
 ///
-/// Also sets the component's allocator: talc, which is smaller and about twice as fast as the
-/// standard one on small short-lived values, and that is all an interpreter makes.
+/// Also sets the component's allocator: talc, which is made for Wasm and for the small short-lived
+/// values that are all an interpreter makes.
 #[macro_export]
 macro_rules! export {
     ($interpreter:ty) => {

@@ -137,8 +137,7 @@ impl Place {
 
     /// The cluster cannot be reached: its last word stays, marked. Answers whether that is new.
     pub(crate) fn unreachable(&mut self, now_ms: i64) -> bool {
-        let is_new = self.unreachable_since_ms.is_none();
-        self.unreachable_since_ms.get_or_insert(now_ms);
+        let is_new = begin(&mut self.unreachable_since_ms, now_ms);
         if is_new {
             self.project(now_ms);
         }
@@ -149,10 +148,7 @@ impl Place {
     /// this app since the start it is silent. Answers whether that changes anything.
     pub(crate) fn synced(&mut self, now_ms: i64) -> bool {
         let was_unreachable = self.unreachable_since_ms.take().is_some();
-        let fell_silent = self.remembered && self.silent_since_ms.is_none();
-        if fell_silent {
-            self.silent_since_ms = Some(now_ms);
-        }
+        let fell_silent = self.remembered && begin(&mut self.silent_since_ms, now_ms);
         if was_unreachable || fell_silent {
             self.project(now_ms);
         }
@@ -161,8 +157,7 @@ impl Place {
 
     /// The cluster stopped reporting on this app: its last word stays, marked, until it speaks again.
     pub(crate) fn gone(&mut self, now_ms: i64) -> bool {
-        let is_new = self.silent_since_ms.is_none();
-        self.silent_since_ms.get_or_insert(now_ms);
+        let is_new = begin(&mut self.silent_since_ms, now_ms);
         if is_new {
             self.project(now_ms);
         }
@@ -198,6 +193,13 @@ impl Place {
         let view = project(input, self.view.as_deref(), now_ms);
         self.view = Some(Arc::new(view));
     }
+}
+
+/// Notes since when something is so; answers whether it was not so before.
+fn begin(since_ms: &mut Option<i64>, now_ms: i64) -> bool {
+    let is_new = since_ms.is_none();
+    since_ms.get_or_insert(now_ms);
+    is_new
 }
 
 fn observed(objects: &[Object], judged: &[Judged]) -> Vec<Observed> {
