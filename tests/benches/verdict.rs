@@ -11,11 +11,14 @@
 //! - `trim`: cutting it down;
 //! - `trim and warm`, `trim and memo`: what a changed and an unchanged object cost from end to end.
 //!
-//! `cargo bench -p kindsight-tests --bench verdict`
+//! Last comes a table of `warm / native`. There both take turns every half a millisecond, so that a
+//! machine whose speed drifts slows both alike: trust it rather than a quotient of the times above.
+//!
+//! `cargo bench -p kindsight-tests --bench verdict`; only the table: `-- ratios`
 
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use criterion::Criterion;
 use kindsight_interpreter::{
@@ -136,6 +139,55 @@ fn bench<I: Interpreter>(criterion: &mut Criterion, plugin: &str, object: Object
     group.finish();
 }
 
+/// Prints what a warm call costs in native rules: the middle of many short turns, and the quarters
+/// around it.
+fn ratio<I: Interpreter>(plugin: &str, object: Object) {
+    const TURNS: usize = 401;
+    const TURN: Duration = Duration::from_micros(500);
+    let kind = Arc::clone(&object.gvk.kind);
+    let case = Case::new(plugin, object);
+    let mut warm = case.trimmed(Isolation::Warm, 0);
+    let mut native = || {
+        let _ = black_box(harness::interpret_trimmed::<I>(black_box(&case.trimmed)));
+    };
+    let calls = calls_within(TURN, &mut native);
+    let mut turns: Vec<[f64; 3]> = (0..TURNS)
+        .map(|_| {
+            let (native, warm) = (seconds(calls, &mut native), seconds(calls, &mut warm));
+            [warm / native, native, warm]
+        })
+        .collect();
+    turns.sort_unstable_by(|left, right| f64::total_cmp(&left[0], &right[0]));
+    let [ratio, native, warm] = turns[TURNS / 2];
+    println!(
+        "{kind:<12} {:>6} bytes  native {:>6.2} us  warm {:>6.2} us  warm / native {ratio:.2} ({:.2} to {:.2})",
+        case.trimmed.len(),
+        native * 1e6,
+        warm * 1e6,
+        turns[TURNS / 4][0],
+        turns[TURNS * 3 / 4][0],
+    );
+}
+
+/// How often `run` fits into `time`.
+fn calls_within(time: Duration, run: &mut impl FnMut()) -> u32 {
+    let (start, mut calls) = (Instant::now(), 0);
+    while start.elapsed() < time {
+        run();
+        calls += 1;
+    }
+    calls
+}
+
+/// What one of `calls` calls takes.
+fn seconds(calls: u32, run: &mut impl FnMut()) -> f64 {
+    let start = Instant::now();
+    for _ in 0..calls {
+        run();
+    }
+    start.elapsed().as_secs_f64() / f64::from(calls)
+}
+
 fn reported(kind: &str) -> Object {
     BUNDLES
         .iter()
@@ -144,16 +196,24 @@ fn reported(kind: &str) -> Object {
         .expect("an object of that Kind")
 }
 
+/// Calls `$run` for every Kind that is measured.
+macro_rules! for_every_kind {
+    ($run:ident $(, $criterion:expr)?) => {
+        $run::<kindsight_plugin_apps::Apps>($($criterion,)? "apps", reported("Deployment"));
+        $run::<kindsight_plugin_core::Core>($($criterion,)? "core", reported("Pod"));
+        $run::<kindsight_plugin_batch::Batch>($($criterion,)? "batch", reported("Job"));
+        $run::<kindsight_plugin_gateway::Gateway>($($criterion,)? "gateway", reported("Gateway"));
+        $run::<kindsight_plugin_generic::Generic>($($criterion,)? "generic", reported("Network"));
+    };
+}
+
 fn main() {
     let mut criterion = Criterion::default()
         .warm_up_time(Duration::from_millis(200))
         .measurement_time(Duration::from_millis(600))
         .sample_size(30)
         .configure_from_args();
-    bench::<kindsight_plugin_apps::Apps>(&mut criterion, "apps", reported("Deployment"));
-    bench::<kindsight_plugin_core::Core>(&mut criterion, "core", reported("Pod"));
-    bench::<kindsight_plugin_batch::Batch>(&mut criterion, "batch", reported("Job"));
-    bench::<kindsight_plugin_gateway::Gateway>(&mut criterion, "gateway", reported("Gateway"));
-    bench::<kindsight_plugin_generic::Generic>(&mut criterion, "generic", reported("Network"));
+    for_every_kind!(bench, &mut criterion);
     criterion.final_summary();
+    for_every_kind!(ratio);
 }
