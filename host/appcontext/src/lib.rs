@@ -31,6 +31,7 @@
     clippy::print_stdout
 )]
 
+mod components;
 mod context;
 mod creation;
 mod format;
@@ -43,6 +44,7 @@ mod store;
 
 use std::path::PathBuf;
 
+pub use components::Components;
 pub use context::{AppContexts, Connectivity, ContextStatus, Recorded, StatusChange};
 pub use creation::{ContextMeta, NewApp, NewCluster, NewContext, NewResource};
 pub use format::FORMAT_VERSION;
