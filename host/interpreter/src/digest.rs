@@ -24,6 +24,13 @@ impl Digest {
         Self(text.into())
     }
 
+    /// From `sha256:` and 64 lower-case hex digits.
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix("sha256:")?;
+        let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        (digits.len() == 64 && digits.bytes().all(is_hex)).then(|| Self(text.into()))
+    }
+
     /// `sha256:` and 64 hex digits.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -45,6 +45,16 @@ impl Engine {
     }
 }
 
+/// An engine that compiles for [`Engine`] and runs nothing: no linker, no clock.
+///
+/// It compiles on one thread. Threads of their own would each take a part of the address space that
+/// is capped, more on a machine with more processors, and would press on those that judge.
+pub(crate) fn compiling() -> wasmtime::Result<wasmtime::Engine> {
+    let mut config = config();
+    config.parallel_compilation(false);
+    wasmtime::Engine::new(&config)
+}
+
 /// Only what interpreters need is on: every feature that is off is one that cannot be attacked.
 ///
 /// Multi-memory stays on although none needs it by itself: with it off, wasmtime 48 panics while it

@@ -57,9 +57,14 @@ impl Fault {
 
     /// What the user sees: `Unknown`, and who did what.
     pub fn verdict(&self, by: &InterpretedBy) -> Verdict {
-        let digest = by.digest.get(..19).unwrap_or(&by.digest);
-        let message = format!("interpreter {} {} ({digest}) {self}", by.name, by.version);
+        let message = format!("{} {self}", Self::blamed(by));
         Verdict::unknown(self.reason(), message)
+    }
+
+    /// How the message of such a verdict begins.
+    pub(crate) fn blamed(by: &InterpretedBy) -> String {
+        let digest = by.digest.get(..19).unwrap_or(&by.digest);
+        format!("interpreter {} {} ({digest})", by.name, by.version)
     }
 
     /// From what a call ended with; `last_error` is the last line the guest logged as an error.

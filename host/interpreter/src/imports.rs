@@ -1,7 +1,8 @@
-//! Reads a component's imports and exports without running it.
+//! Reads a component's imports and exports before it is compiled.
 
-use wasmtime::component::Component;
-use wasmtime::component::types::ComponentItem;
+use wasmparser::component_types::{ComponentAnyTypeId, ComponentEntityType, ComponentItem};
+use wasmparser::types::TypesRef;
+use wasmparser::{Parser, Payload, Validator};
 
 use crate::load::LoadError;
 
@@ -14,21 +15,27 @@ const EMIT: &str = "emit";
 /// The major version of the contract that this host speaks.
 const MAJOR: &str = "1.";
 
-/// Refuses what the host does not offer, by name, and another major version of the contract.
-pub(crate) fn check(component: &Component) -> Result<(), LoadError> {
-    let engine = component.engine();
-    let shape = component.component_type();
-    for (name, import) in shape.imports(engine) {
-        if !name.starts_with(LOG) && offers_something(&import.ty, engine) {
+/// Refuses what is damaged, what the host does not offer, by name, and another major version of the
+/// contract. Costs a small part of what compiling costs.
+pub(crate) fn check(component: &[u8]) -> Result<(), LoadError> {
+    let damaged = |error: wasmparser::Error| LoadError::NotAComponent(error.to_string());
+    let types = Validator::new().validate_all(component).map_err(damaged)?;
+    let names = Names::of(component).map_err(damaged)?;
+    let types = types.as_ref();
+    for name in names.imports {
+        let Some(import) = types.component_item_for_import(name) else {
+            continue;
+        };
+        if !name.starts_with(LOG) && offers_something(import, types) {
             return Err(LoadError::ForeignImport(name.to_owned()));
         }
-        if let Some(other) = beside_emit(&import.ty, engine) {
+        if let Some(other) = beside_emit(import, types) {
             return Err(LoadError::ForeignImport(format!("{name}#{other}")));
         }
     }
-    let exports = shape.exports(engine);
+    let exports = names.exports.into_iter();
     let versions: Vec<&str> = exports
-        .filter_map(|(name, _)| name.strip_prefix(CONTRACT))
+        .filter_map(|name| name.strip_prefix(CONTRACT))
         .collect();
     // A component may speak several versions; one of this host's is enough.
     match versions.first() {
@@ -38,24 +45,61 @@ pub(crate) fn check(component: &Component) -> Result<(), LoadError> {
     }
 }
 
+/// What the outermost component imports and exports, in its order.
+#[derive(Default)]
+struct Names<'c> {
+    imports: Vec<&'c str>,
+    exports: Vec<&'c str>,
+}
+
+impl<'c> Names<'c> {
+    fn of(component: &'c [u8]) -> wasmparser::Result<Self> {
+        let mut names = Self::default();
+        // Components and modules lie within components; what they import is their container's.
+        let mut depth = 0_u32;
+        for payload in Parser::new(0).parse_all(component) {
+            match payload? {
+                Payload::Version { .. } => depth += 1,
+                Payload::End(_) => depth = depth.saturating_sub(1),
+                Payload::ComponentImportSection(section) if depth == 1 => {
+                    for import in section {
+                        names.imports.push(import?.name.name);
+                    }
+                }
+                Payload::ComponentExportSection(section) if depth == 1 => {
+                    for export in section {
+                        names.exports.push(export?.name.name);
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(names)
+    }
+}
+
 /// What an import of the log wants beside the one function that the log has.
-fn beside_emit(item: &ComponentItem, engine: &wasmtime::Engine) -> Option<String> {
-    let ComponentItem::ComponentInstance(log) = item else {
+fn beside_emit<'t>(item: &ComponentItem, types: TypesRef<'t>) -> Option<&'t str> {
+    let ComponentEntityType::Instance(log) = item.ty else {
         return None;
     };
-    let mut exports = log.exports(engine);
+    let log: &'t _ = types.get(log)?;
+    let mut exports = log.exports.iter();
     let (other, _) =
-        exports.find(|(name, export)| *name != EMIT && offers_something(&export.ty, engine))?;
-    Some(other.to_owned())
+        exports.find(|(name, export)| *name != EMIT && offers_something(export, types))?;
+    Some(other)
 }
 
 /// Whether an import is more than types: a function, a resource, or code.
-fn offers_something(item: &ComponentItem, engine: &wasmtime::Engine) -> bool {
-    match item {
-        ComponentItem::Type(_) => false,
-        ComponentItem::ComponentInstance(instance) => instance
-            .exports(engine)
-            .any(|(_, export)| offers_something(&export.ty, engine)),
+fn offers_something(item: &ComponentItem, types: TypesRef<'_>) -> bool {
+    match item.ty {
+        ComponentEntityType::Type { created, .. } => {
+            matches!(created, ComponentAnyTypeId::Resource(_))
+        }
+        ComponentEntityType::Instance(instance) => types.get(instance).is_none_or(|instance| {
+            let mut exports = instance.exports.values();
+            exports.any(|export| offers_something(export, types))
+        }),
         _ => true,
     }
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
 use arc_swap::ArcSwap;
@@ -10,12 +11,15 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use kindsight_model::{InterpretedBy, Object, Verdict};
 
 use crate::aot::AotCache;
+use crate::compile::Compiler;
 use crate::engine::Engine;
 use crate::limits::Limits;
 use crate::load::{Interpreter, LoadError};
 use crate::memo::{Memo, MemoStats};
-use crate::published::{PublishError, Published, Source};
+use crate::published::{Offer, PublishError, Published, Source};
 use crate::related::Siblings;
+#[cfg(doc)]
+use crate::stats::CallStats;
 use crate::worker::Worker;
 
 /// Objects one worker takes at a time: enough to outweigh handing them over, few enough that a batch
@@ -46,8 +50,11 @@ pub enum StartError {
 pub struct Interpreters {
     engine: Engine,
     limits: Limits,
+    compiler: Compiler,
     cache: Option<AotCache>,
     published: ArcSwap<Published>,
+    /// The last generation that was given to a set.
+    generation: AtomicU64,
     memo: Arc<Memo>,
     slices: Option<Sender<Slice>>,
     workers: Vec<JoinHandle<()>>,
@@ -83,12 +90,21 @@ impl Interpreters {
         Ok(Self {
             engine,
             limits,
+            compiler: Compiler::InProcess,
             cache,
             published: ArcSwap::default(),
+            generation: AtomicU64::new(0),
             memo,
             slices: Some(slices),
             workers,
         })
+    }
+
+    /// What [`Self::load`] compiles with from now on. Without this it is done in this process.
+    #[must_use]
+    pub fn with_compiler(mut self, compiler: Compiler) -> Self {
+        self.compiler = compiler;
+        self
     }
 
     /// Takes bytes through every step up to live. Takes milliseconds from the cache, up to seconds
@@ -97,7 +113,21 @@ impl Interpreters {
     /// # Errors
     /// The step that refused them; nothing that is live is touched.
     pub fn load(&self, bytes: &[u8]) -> Result<Arc<Interpreter>, LoadError> {
-        Interpreter::load(&self.engine, &self.limits, self.cache.as_ref(), bytes).map(Arc::new)
+        self.load_with(&self.compiler, bytes)
+    }
+
+    /// As [`Self::load`], but compiles in this process: for what ships inside the binary, which is
+    /// trusted and small.
+    ///
+    /// # Errors
+    /// The step that refused them; nothing that is live is touched.
+    pub fn load_built_in(&self, bytes: &[u8]) -> Result<Arc<Interpreter>, LoadError> {
+        self.load_with(&Compiler::InProcess, bytes)
+    }
+
+    fn load_with(&self, compiler: &Compiler, bytes: &[u8]) -> Result<Arc<Interpreter>, LoadError> {
+        let (limits, cache) = (&self.limits, self.cache.as_ref());
+        Interpreter::load(&self.engine, limits, compiler, cache, bytes).map(Arc::new)
     }
 
     /// Makes a set live, at once and as a whole. Calls in flight finish on the set they began with.
@@ -108,10 +138,28 @@ impl Interpreters {
         &self,
         interpreters: Vec<(Source, Arc<Interpreter>)>,
     ) -> Result<u64, PublishError> {
-        let generation = self.published.load().generation() + 1;
-        let set = Published::new(generation, interpreters)?;
-        self.published.store(Arc::new(set));
+        let set = self.prepare(interpreters.into_iter().map(Offer::from).collect())?;
+        let generation = set.generation();
+        self.install(set);
         Ok(generation)
+    }
+
+    /// Puts a set together that is not live: to look at it, to judge by it, or to install it.
+    ///
+    /// An interpreter that is live now with the same settings has the same [`CallStats`] in this
+    /// set; every other one begins to count anew.
+    ///
+    /// # Errors
+    /// When the set contradicts itself.
+    pub fn prepare(&self, offers: Vec<Offer>) -> Result<Arc<Published>, PublishError> {
+        let generation = self.generation.fetch_add(1, Ordering::Relaxed) + 1;
+        Published::new(generation, offers, &self.published.load()).map(Arc::new)
+    }
+
+    /// Makes a prepared set live: one atomic exchange. Who calls it sees to it that sets come in the
+    /// order they were prepared in.
+    pub fn install(&self, set: Arc<Published>) {
+        self.published.store(set);
     }
 
     /// What is live now.
@@ -122,29 +170,29 @@ impl Interpreters {
     /// Judges objects that were reported together: they are each other's related objects. Answers in
     /// their order. Blocks until the last is judged; never call it on an executor's thread.
     pub fn judge(&self, objects: &Arc<[Object]>, now_ms: i64) -> Vec<Judged> {
-        self.judge_among(
-            objects,
-            &Arc::new(Siblings::of(Arc::clone(objects))),
-            now_ms,
-        )
+        let siblings = Arc::new(Siblings::of(Arc::clone(objects)));
+        self.judge_among(&self.published(), objects, &siblings, now_ms)
     }
 
     /// As [`Self::judge`], each object on its own.
     pub fn judge_each(&self, objects: &Arc<[Object]>, now_ms: i64) -> Vec<Judged> {
-        self.judge_among(objects, &Arc::new(Siblings::none()), now_ms)
+        let siblings = Arc::new(Siblings::none());
+        self.judge_among(&self.published(), objects, &siblings, now_ms)
     }
 
-    fn judge_among(
+    /// As [`Self::judge`], by a set of the caller's choice, where `siblings` may hold more than
+    /// `objects`: after a swap only some objects of a report are judged again.
+    pub fn judge_among(
         &self,
+        set: &Arc<Published>,
         objects: &Arc<[Object]>,
         siblings: &Arc<Siblings>,
         now_ms: i64,
     ) -> Vec<Judged> {
-        let set = self.published();
         let (reply, replies) = bounded(objects.len().div_ceil(SLICE_OBJECTS));
         for start in (0..objects.len()).step_by(SLICE_OBJECTS) {
             let slice = Slice {
-                set: Arc::clone(&set),
+                set: Arc::clone(set),
                 objects: Arc::clone(objects),
                 range: start..objects.len().min(start + SLICE_OBJECTS),
                 siblings: Arc::clone(siblings),

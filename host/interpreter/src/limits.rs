@@ -19,7 +19,7 @@ pub(crate) const MESSAGE_BYTES_MAX: usize = 4096;
 /// Largest reserved answer.
 pub(crate) const EXTRAS_BYTES_MAX: usize = 16 * 1024;
 /// Log lines of one call.
-pub(crate) const LOG_LINES_MAX: u32 = 32;
+pub const LOG_LINES_MAX: u32 = 32;
 /// Longest log line; longer ones are cut.
 pub(crate) const LOG_LINE_BYTES_MAX: usize = 1024;
 /// Core instances, memories and tables of one component, each.
@@ -28,6 +28,23 @@ pub(crate) const PARTS_MAX: usize = 32;
 pub(crate) const TABLE_ELEMENTS_MAX: usize = 20_000;
 /// Stack of one guest, in bytes.
 pub(crate) const STACK_BYTES_MAX: usize = 256 * 1024;
+/// Address space of the process that compiles one component, in bytes. Those that ship take 36 MiB,
+/// 27 MB of dense Wasm 1 GiB.
+pub(crate) const COMPILE_MEMORY_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
+/// Processor time of the process that compiles one component. Those that ship take half a second,
+/// 27 MB of dense Wasm 27 s.
+pub(crate) const COMPILE_CPU_TIME_MAX: Duration = Duration::from_secs(30);
+/// Time on the clock until the process that compiles one component is given up: twice its processor
+/// time, since it steps aside for those that judge.
+pub(crate) const COMPILE_WALL_TIME_MAX: Duration = Duration::from_mins(1);
+/// Longest text of a refusal that repeats something of a component, in bytes.
+pub(crate) const REFUSAL_TEXT_BYTES_MAX: usize = 4096;
+/// Largest compiled component, in bytes. Machine code takes three to five times its Wasm's room.
+pub(crate) const CODE_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// Bytes of all files in the folder of compiled components.
+pub(crate) const CACHE_BYTES_MAX: u64 = 512 * 1024 * 1024;
+/// Files in the folder of compiled components.
+pub(crate) const CACHE_FILES_MAX: usize = 256;
 
 /// What an operator may set.
 #[derive(Debug, Clone)]

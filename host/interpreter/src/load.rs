@@ -4,19 +4,18 @@
 
 mod fixtures;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use kindsight_model::InterpretedBy;
 use wasmtime::component::Component;
 
-use crate::aot::AotCache;
+use crate::aot::{self, AotCache};
 use crate::bindings::{Plugin, PluginPre};
+use crate::compile::Compiler;
 use crate::describe::Description;
 use crate::digest::Digest;
 use crate::engine::Engine;
 use crate::fault::Fault;
-use crate::imports;
 use crate::limits::{LOAD_ANSWER_BYTES_MAX, LOAD_DEADLINE, Limits};
 use crate::warm::{Guest, begin, of_call, store};
 
@@ -48,9 +47,12 @@ pub enum LoadError {
     /// Another major version of the contract.
     #[error("validated: is written for version {0} of the contract, this host speaks 1.x")]
     OtherMajor(String),
-    /// Cranelift could not, or broke while trying.
+    /// Cranelift could not, or broke while trying, or took more than it may.
     #[error("compiled: {0}")]
     Compile(String),
+    /// Not the component's fault: this host could not compile it now. Worth another try.
+    #[error("compiled: this host could not do it: {0}")]
+    Host(String),
     /// Shapes differ from the contract's.
     #[error("tried: its exports do not have the contract's shapes: {0}")]
     Shapes(String),
@@ -68,6 +70,26 @@ pub enum LoadError {
     Fixtures(Vec<String>),
 }
 
+impl LoadError {
+    /// The step that refused it: `received`, `validated`, `compiled` or `tried`. Its text begins with
+    /// the same word.
+    pub fn step(&self) -> &'static str {
+        match self {
+            Self::TooLarge(..) => "received",
+            Self::NotAComponent(_)
+            | Self::ForeignImport(_)
+            | Self::NotAnInterpreter
+            | Self::OtherMajor(_) => "validated",
+            Self::Compile(_) | Self::Host(_) => "compiled",
+            Self::Shapes(_)
+            | Self::Instance(_)
+            | Self::Call(..)
+            | Self::Description(_)
+            | Self::Fixtures(_) => "tried",
+        }
+    }
+}
+
 impl Interpreter {
     /// Takes bytes through every step. Compiles for some ten milliseconds to seconds: never call it
     /// on an executor's thread.
@@ -77,6 +99,7 @@ impl Interpreter {
     pub fn load(
         engine: &Engine,
         limits: &Limits,
+        compiler: &Compiler,
         cache: Option<&AotCache>,
         bytes: &[u8],
     ) -> Result<Self, LoadError> {
@@ -84,8 +107,7 @@ impl Interpreter {
             return Err(LoadError::TooLarge(bytes.len(), limits.component_bytes_max));
         }
         let digest = Digest::of(bytes);
-        let component = compiled(engine, cache, &digest, bytes)?;
-        imports::check(&component)?;
+        let component = compiled(engine, compiler, cache, &digest, bytes)?;
         let pre = engine
             .linker()
             .instantiate_pre(&component)
@@ -141,6 +163,7 @@ impl std::fmt::Debug for Interpreter {
 /// From the cache, or compiled and put there.
 fn compiled(
     engine: &Engine,
+    compiler: &Compiler,
     cache: Option<&AotCache>,
     digest: &Digest,
     bytes: &[u8],
@@ -148,42 +171,12 @@ fn compiled(
     if let Some(component) = cache.and_then(|cache| cache.get(digest, engine)) {
         return Ok(component);
     }
-    let bytes = componentized(bytes)?;
-    // A panic of the compiler is a refused component, not the end of the host.
-    let outcome = catch_unwind(AssertUnwindSafe(|| {
-        Component::from_binary(engine.inner(), &bytes)
-    }));
-    let component = outcome
-        .map_err(|_| LoadError::Compile("the compiler broke on it".to_owned()))?
-        .map_err(|error| LoadError::Compile(format!("{error:#}")))?;
+    let code = compiler.compile(engine, bytes)?;
     if let Some(cache) = cache {
-        cache.put(digest, engine, &component);
+        cache.put(digest, engine, &code);
     }
-    Ok(component)
-}
-
-/// Components as they are; a core module that carries the contract's types is made into one.
-fn componentized(bytes: &[u8]) -> Result<std::borrow::Cow<'_, [u8]>, LoadError> {
-    const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
-    const MODULE: &[u8] = b"\0asm\x01\0\0\0";
-    let refused = |what: String| LoadError::NotAComponent(what);
-    if bytes.starts_with(COMPONENT) {
-        return Ok(bytes.into());
-    }
-    if !bytes.starts_with(MODULE) {
-        return Err(refused("it does not begin like one".to_owned()));
-    }
-    let made = catch_unwind(AssertUnwindSafe(|| {
-        let mut encoder = wit_component::ComponentEncoder::default();
-        encoder.validate(true).module(bytes)?.encode()
-    }));
-    made.map_err(|_| refused("a damaged core module".to_owned()))?
-        .map(Into::into)
-        .map_err(|error| {
-            refused(format!(
-                "a core module without the contract's types: {error:#}"
-            ))
-        })
+    aot::deserialize(engine, &code)
+        .ok_or_else(|| LoadError::Host("the compiled code is of another engine".to_owned()))
 }
 
 fn describe(

@@ -3,20 +3,48 @@
 use std::sync::Arc;
 
 use kindsight_model::Gvk;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::describe::HandledKind;
 use crate::load::Interpreter;
 use crate::pattern::KindPattern;
+use crate::stats::CallStats;
 
 /// Where an interpreter came from. A later one overrides an earlier one at equal specificity, and
 /// replaces one of the same name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Source {
     /// Ships inside the binary.
     BuiltIn,
+    /// Lies in the watched directory.
+    Directory,
+    /// Was sent over the API.
+    Upload,
     /// Named on the command line.
     File,
+}
+
+/// What may be published: an interpreter, where it came from, and what its operator set.
+#[derive(Debug, Clone)]
+pub struct Offer {
+    /// Where it came from.
+    pub source: Source,
+    /// The component.
+    pub interpreter: Arc<Interpreter>,
+    /// Its settings: the text of a JSON object.
+    pub settings: Option<Arc<str>>,
+}
+
+impl From<(Source, Arc<Interpreter>)> for Offer {
+    fn from((source, interpreter): (Source, Arc<Interpreter>)) -> Self {
+        Self {
+            source,
+            interpreter,
+            settings: None,
+        }
+    }
 }
 
 /// An interpreter that is live.
@@ -24,8 +52,11 @@ pub enum Source {
 pub(crate) struct Live {
     pub(crate) interpreter: Arc<Interpreter>,
     pub(crate) source: Source,
+    pub(crate) settings: Option<Arc<str>>,
     /// Stands for (digest, settings) in the memo.
     pub(crate) scope: u128,
+    /// Counts what it does, for as long as it is live without a break.
+    pub(crate) stats: Arc<CallStats>,
 }
 
 /// One immutable set of live interpreters. Everything one query or batch sees comes from one set.
@@ -73,19 +104,15 @@ impl Route {
 }
 
 impl Published {
-    /// A set of `interpreters`, the `generation`th of its process.
+    /// A set of what is offered, the `generation`th of its process. What `before` has live too, by
+    /// component and settings, goes on being counted where it was counted.
     pub(crate) fn new(
         generation: u64,
-        interpreters: Vec<(Source, Arc<Interpreter>)>,
+        offers: Vec<Offer>,
+        before: &Self,
     ) -> Result<Self, PublishError> {
-        let live: Vec<Live> = interpreters
-            .into_iter()
-            .map(|(source, interpreter)| Live {
-                scope: scope(&interpreter),
-                interpreter,
-                source,
-            })
-            .collect();
+        let offers = offers.into_iter();
+        let live: Vec<Live> = offers.map(|offer| Live::new(offer, before)).collect();
         refuse_twins(&live)?;
         let replaced = |it: &Live| {
             live.iter().any(|other| {
@@ -106,6 +133,25 @@ impl Published {
         self.live
             .iter()
             .map(|live| (live.source, &live.interpreter))
+    }
+
+    /// What the calls of the interpreter of this name came to, in every worker, since it became live
+    /// with these settings; nothing where the set has none of that name. Looks through the set: for
+    /// people who ask, and for a breaker every few seconds.
+    pub fn stats(&self, name: &str) -> Option<&Arc<CallStats>> {
+        let mut live = self.live.iter();
+        let live = live.find(|live| *live.interpreter.by().name == *name)?;
+        Some(&live.stats)
+    }
+
+    /// Whether such an object may get another verdict from `other`: somebody else is asked first, or
+    /// next, or the same one with other settings. Asked once per Kind after a swap.
+    pub fn differs(&self, other: &Self, gvk: &Gvk) -> bool {
+        let asked = |set: &Self| -> Vec<u128> {
+            let routes = set.routes(gvk).into_iter();
+            routes.map(|route| route.live.scope).collect()
+        };
+        asked(self) != asked(other)
     }
 
     pub(crate) fn is_live(&self, scope: u128) -> bool {
@@ -178,10 +224,32 @@ fn shared_pattern(first: &Interpreter, second: &Interpreter) -> Option<KindPatte
         .cloned()
 }
 
+impl Live {
+    fn new(offer: Offer, before: &Published) -> Self {
+        let Offer {
+            source,
+            interpreter,
+            settings,
+        } = offer;
+        let scope = scope(&interpreter, settings.as_deref());
+        let counted = before.live.iter().find(|live| live.scope == scope);
+        Self {
+            scope,
+            stats: counted.map_or_else(Arc::default, |live| Arc::clone(&live.stats)),
+            interpreter,
+            source,
+            settings,
+        }
+    }
+}
+
 /// Half of a SHA-256 is enough to tell components and settings apart, also against an author who
-/// would like two of his to look alike.
-fn scope(interpreter: &Interpreter) -> u128 {
-    let hash = Sha256::digest(interpreter.digest().as_str());
+/// would like two of his to look alike. A digest has one length, so nothing need part the two.
+fn scope(interpreter: &Interpreter, settings: Option<&str>) -> u128 {
+    let hash = Sha256::new()
+        .chain_update(interpreter.digest().as_str())
+        .chain_update(settings.unwrap_or_default())
+        .finalize();
     let bytes = hash.iter().take(16);
     bytes.fold(0, |scope, byte| scope << 8 | u128::from(*byte))
 }

@@ -1,5 +1,7 @@
 //! Asks one interpreter that is not live yet.
 
+use std::sync::Arc;
+
 use kindsight_model::{Object, Verdict};
 
 use crate::accept::accept;
@@ -50,7 +52,9 @@ impl<'i> Trial<'i> {
         let by = || self.interpreter.by().clone();
         let mut warm = match self.warm.take() {
             Some(warm) => warm,
-            None => Warm::start(self.interpreter.pre(), by(), self.limits).map_err(text)?,
+            // Nobody asks how a trial went: it is counted for itself.
+            None => Warm::start(self.interpreter.pre(), by(), self.limits, Arc::default())
+                .map_err(text)?,
         };
         let related = self.prepared.related();
         let input = self.prepared.input(&related, now_ms, settings);

@@ -46,6 +46,17 @@ impl Fields {
         node.whole = true;
     }
 
+    /// The pointers it was made of, `apiVersion` and `kind` among them; for people who ask.
+    pub fn pointers(&self) -> Vec<String> {
+        let here = self.whole.then(String::new);
+        let below = self.below.iter().flat_map(|(key, fields)| {
+            let token = key.replace('~', "~0").replace('/', "~1");
+            let pointers = fields.pointers().into_iter();
+            pointers.map(move |rest| format!("/{token}{rest}"))
+        });
+        here.into_iter().chain(below).collect()
+    }
+
     fn get(&self, key: &str) -> Option<&Self> {
         let child = self.below.iter().find(|(name, _)| name == key);
         child.map(|(_, fields)| fields)

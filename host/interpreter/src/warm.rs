@@ -1,5 +1,6 @@
 //! One instance of a component, with everything that bounds it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use kindsight_model::InterpretedBy;
@@ -12,6 +13,7 @@ use crate::limits::{
     ANSWER_BYTES_MAX, LOAD_DEADLINE, LOG_LINE_BYTES_MAX, LOG_LINES_MAX, Limits, PARTS_MAX,
     TABLE_ELEMENTS_MAX,
 };
+use crate::stats::CallStats;
 
 /// What the host keeps beside one instance.
 pub(crate) struct Guest {
@@ -162,16 +164,19 @@ impl log::Host for Guest {
 pub(crate) struct Warm {
     store: Store<Guest>,
     plugin: Plugin,
+    stats: Arc<CallStats>,
     calls: u32,
     /// Its calls when the last sweep came by.
     calls_swept: u32,
 }
 
 impl Warm {
+    /// An instance that is counted in `stats` for as long as it is there.
     pub(crate) fn start(
         pre: &PluginPre<Guest>,
         by: InterpretedBy,
         limits: &Limits,
+        stats: Arc<CallStats>,
     ) -> Result<Self, Fault> {
         let guest = Guest::new(by, limits.memory_bytes_max);
         let mut store = store(pre.engine(), guest);
@@ -179,9 +184,11 @@ impl Warm {
         let plugin = pre
             .instantiate(&mut store)
             .map_err(|error| of_call(&store, &error, LOAD_DEADLINE))?;
+        stats.instance_began();
         Ok(Self {
             store,
             plugin,
+            stats,
             calls: 0,
             calls_swept: 0,
         })
@@ -197,6 +204,7 @@ impl Warm {
         self.calls += 1;
         let interpreter = self.plugin.kindsight_interpreter_interpreter();
         let answer = interpreter.call_interpret(&mut self.store, input);
+        self.stats.holds(self.store.data().memory_bytes);
         answer.map_err(|error| of_call(&self.store, &error, limits.call_deadline))
     }
 
@@ -209,6 +217,12 @@ impl Warm {
     /// Whether anything asked for it since this was last asked.
     pub(crate) fn was_used(&mut self) -> bool {
         std::mem::replace(&mut self.calls_swept, self.calls) != self.calls
+    }
+}
+
+impl Drop for Warm {
+    fn drop(&mut self) {
+        self.stats.instance_ended();
     }
 }
 

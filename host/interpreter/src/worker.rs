@@ -15,6 +15,7 @@ use crate::memo::{Answer, Memo};
 use crate::prepared::Prepared;
 use crate::published::{Live, Published, Route};
 use crate::related::Siblings;
+use crate::stats::CallStats;
 use crate::warm::Warm;
 
 /// Kinds whose routes one worker remembers; over it they are looked up again.
@@ -28,6 +29,8 @@ pub struct Worker {
     routes: HashMap<Gvk, Arc<[Route]>, foldhash::quality::RandomState>,
     warm: HashMap<u128, Warm, foldhash::quality::RandomState>,
     prepared: Prepared,
+    /// Where its calls are counted instead of with what is live.
+    apart: Option<Arc<CallStats>>,
 }
 
 impl Worker {
@@ -40,7 +43,16 @@ impl Worker {
             routes: HashMap::default(),
             warm: HashMap::default(),
             prepared: Prepared::default(),
+            apart: None,
         }
+    }
+
+    /// A worker of which what is live knows nothing: it remembers no verdict, its calls are all
+    /// counted in `stats`, and its faults are logged for those who look for them only.
+    pub(crate) fn apart(limits: Limits, stats: Arc<CallStats>) -> Self {
+        let mut worker = Self::new(limits, Arc::new(Memo::new(0)));
+        worker.apart = Some(stats);
+        worker
     }
 
     /// Judges one object. Always answers, and within the limits.
@@ -82,7 +94,7 @@ impl Worker {
                 Ok(Answer::Unsupported) => {}
                 Ok(Answer::Verdict(verdict)) => return Judged::by(verdict, &route.live),
                 Err(fault) => {
-                    tracing::warn!(interpreter = ?route.live.interpreter, object.gvk = %gvk, "{fault}");
+                    self.log(&fault, &route.live, gvk);
                     let verdict = fault.verdict(route.live.interpreter.by());
                     return Judged::by(verdict, &route.live);
                 }
@@ -92,6 +104,15 @@ impl Worker {
         Judged {
             verdict: Verdict::unknown(host_reason::NO_INTERPRETER, message),
             by: None,
+        }
+    }
+
+    fn log(&self, fault: &Fault, live: &Live, gvk: &Gvk) {
+        let interpreter = &live.interpreter;
+        if self.apart.is_some() {
+            tracing::debug!(?interpreter, object.gvk = %gvk, "apart: {fault}");
+        } else {
+            tracing::warn!(?interpreter, object.gvk = %gvk, "{fault}");
         }
     }
 
@@ -125,12 +146,20 @@ impl Worker {
     /// What is known of what is prepared, or else what the component says of it.
     fn ask(&mut self, live: &Live, now_ms: i64) -> Result<Answer, Fault> {
         if let Some(answer) = self.memo.get(live.scope, self.prepared.text(), now_ms) {
+            self.stats(live).remembered();
             return Ok(answer);
         }
-        let answer = self.call(live, now_ms)?;
+        let begun = self.stats(live).begin();
+        let answer = self.call(live, now_ms);
+        self.stats(live).end(begun, answer.as_ref().err());
+        let answer = answer?;
         let input = self.prepared.text();
         self.memo.put(live.scope, input, answer.clone());
         Ok(answer)
+    }
+
+    fn stats<'s>(&'s self, live: &'s Live) -> &'s CallStats {
+        self.apart.as_ref().unwrap_or(&live.stats)
     }
 
     /// Calls the component with what is prepared. An instance that did anything wrong is not kept.
@@ -140,11 +169,14 @@ impl Worker {
             Entry::Occupied(warm) => warm.into_mut(),
             Entry::Vacant(place) => {
                 let by = interpreter.by().clone();
-                place.insert(Warm::start(interpreter.pre(), by, &self.limits)?)
+                let stats = Arc::clone(self.apart.as_ref().unwrap_or(&live.stats));
+                place.insert(Warm::start(interpreter.pre(), by, &self.limits, stats)?)
             }
         };
         let related = self.prepared.related();
-        let input = self.prepared.input(&related, now_ms, None);
+        let input = self
+            .prepared
+            .input(&related, now_ms, live.settings.as_deref());
         let answer = warm
             .interpret(input, &self.limits)
             .and_then(|answer| accept(interpreter.description(), answer));

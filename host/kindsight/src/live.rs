@@ -4,7 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use kindsight_interpreter::{AotCache, Interpreters, Limits, Source};
+use kindsight_interpreter::{
+    AotCache, ChildCompiler, Compiler, Interpreter, Interpreters, Limits, Source,
+};
+
+/// What this binary is started with to compile one component and end. It is not for people.
+const COMPILE: &str = "compile-component";
 
 /// Starts the room and makes the built-in interpreters and those from `files` live.
 ///
@@ -15,8 +20,9 @@ pub(crate) fn start(
     cache: Option<&Path>,
     files: &[PathBuf],
 ) -> anyhow::Result<Interpreters> {
-    let interpreters = Interpreters::start(limits, cache.and_then(open_cache))?;
-    let mut live = built_in(&interpreters)?;
+    let interpreters = room(limits, cache)?;
+    let built_in = built_in(&interpreters)?.into_iter();
+    let mut live: Vec<_> = built_in.map(|it| (Source::BuiltIn, it)).collect();
     for file in files {
         let bytes = std::fs::read(file).with_context(|| format!("read {}", file.display()))?;
         let interpreter = interpreters
@@ -28,17 +34,29 @@ pub(crate) fn start(
     Ok(interpreters)
 }
 
+/// Starts the room; nothing is live yet. What it is handed is compiled in a child process.
+pub(crate) fn room(limits: Limits, cache: Option<&Path>) -> anyhow::Result<Interpreters> {
+    let compiler = Compiler::Child(ChildCompiler::of_this_program([COMPILE]));
+    let interpreters = Interpreters::start(limits, cache.and_then(open_cache))?;
+    Ok(interpreters.with_compiler(compiler))
+}
+
+/// Whether this process was started by another of this binary to compile.
+pub(crate) fn is_compiler() -> bool {
+    std::env::args_os()
+        .nth(1)
+        .is_some_and(|first| first == COMPILE)
+}
+
 /// Loads all built-in interpreters, a thread each: what is not in the cache is compiled.
-fn built_in(
-    interpreters: &Interpreters,
-) -> anyhow::Result<Vec<(Source, Arc<kindsight_interpreter::Interpreter>)>> {
+pub(crate) fn built_in(interpreters: &Interpreters) -> anyhow::Result<Vec<Arc<Interpreter>>> {
     std::thread::scope(|scope| {
         let loads: Vec<_> = kindsight_plugins::BUILT_IN
             .iter()
             .map(|built_in| {
                 (
                     built_in.name,
-                    scope.spawn(|| interpreters.load(built_in.wasm)),
+                    scope.spawn(|| interpreters.load_built_in(built_in.wasm)),
                 )
             })
             .collect();
@@ -48,7 +66,7 @@ fn built_in(
                 bail!("loading the built-in interpreter {name} broke");
             };
             let loaded = loaded.with_context(|| format!("built-in interpreter {name}"))?;
-            live.push((Source::BuiltIn, loaded));
+            live.push(loaded);
         }
         Ok(live)
     })

@@ -154,7 +154,7 @@ fn broken_promises_are_refused() {
         [("fixtures", kindsight_tests::hostile(&description))],
         &expect![[r#"
             fixtures
-              tried: 7 of its fixtures do not hold: fixture `waits`: expected state Pending , got Ready AsAsked (); fixture `panics`: trapped: panicked at tests/guests/hostile/src/misdeeds.rs:53:20: the hostile guest panics as asked; fixture `loops`: ran past its deadline of 50 ms of processor time; fixture `declines`: it says it does not judge such an object; fixture `is none`: not a Kubernetes object: it does not start with `{`; fixture `is another\'s`: no pattern of its description matches  Other; fixture `a \u{1b}[31mred name`: not a Kubernetes object: it does not start with `{`
+              tried: 7 of its fixtures do not hold: fixture `waits`: expected state Pending, got Ready AsAsked (); fixture `panics`: trapped: panicked at tests/guests/hostile/src/misdeeds.rs:53:20: the hostile guest panics as asked; fixture `loops`: ran past its deadline of 50 ms of processor time; fixture `declines`: it says it does not judge such an object; fixture `is none`: not a Kubernetes object: it does not start with `{`; fixture `is another\'s`: no pattern of its description matches  Other; fixture `a \u{1b}[31mred name`: not a Kubernetes object: it does not start with `{`
         "#]],
     );
 }
@@ -206,7 +206,7 @@ fn foreign_imports_are_refused_by_name() {
             a core module
               validated: imports `code`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
             a component
-              compiled: failed to parse WebAssembly module: root-level component imports are not supported
+              validated: imports `more`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
             another function of the log
               validated: imports `kindsight:interpreter/log@1.0.0#read`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
         "#]],

@@ -7,6 +7,7 @@ mod damage;
 mod loading;
 mod logging;
 mod lookup;
+mod suite;
 mod swap;
 
 use std::sync::Arc;

@@ -122,9 +122,10 @@ fn complaint(trial: &mut Trial<'_>, fixture: &Fixture) -> Option<String> {
         return None;
     }
     let expected = &fixture.expected;
-    let reason = cut(expected.reason.as_deref().unwrap_or_default());
+    let reason = expected.reason.as_deref();
+    let reason = reason.map_or_else(String::new, |reason| format!(" {}", cut(reason)));
     Some(format!(
-        "expected state {} {reason}, got {} {} ({})",
+        "expected state {}{reason}, got {} {} ({})",
         cut(&expected.state),
         verdict.state,
         verdict.reason,

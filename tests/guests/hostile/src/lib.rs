@@ -1,11 +1,12 @@
 //! Interpreter: does whatever a test asks it to, most of it wrong.
 //!
-//! What it does with an object stands in the object's `spec.do`; see [`misdeeds`]. What it says of
-//! itself stands in its own data as JSON text, which a test overwrites in the built component; see
-//! [`description`]. So one component stands for every guest that a test needs.
+//! What it does with an object stands in the object's `spec.do`; see [`misdeeds`] and [`moods`].
+//! What it says of itself stands in its own data as JSON text, which a test overwrites in the built
+//! component; see [`description`]. So one component stands for every guest that a test needs.
 
 mod description;
 mod misdeeds;
+mod moods;
 
 use kindsight_sdk::prelude::*;
 
@@ -20,8 +21,11 @@ impl Interpreter for Hostile {
         })
     }
 
-    fn interpret(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
-        misdeeds::judge(object)
+    fn interpret(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
+        match moods::judge(object, input)? {
+            Some(verdict) => Ok(verdict),
+            None => misdeeds::judge(object),
+        }
     }
 
     fn fixtures() -> Vec<Fixture> {

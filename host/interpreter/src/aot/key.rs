@@ -1,0 +1,155 @@
+//! The key of this host, and what it seals.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+use super::private;
+use crate::Digest;
+
+const KEY_BYTES: usize = 32;
+/// A seal is an HMAC-SHA-256.
+pub(super) const SEAL_BYTES: usize = 32;
+/// What a seal is about, so that the key could serve for something else too.
+const ABOUT: &[u8] = b"kindsight compiled component 2\0";
+
+/// A key, ready to seal.
+#[derive(Clone)]
+pub(super) struct Key(Hmac<Sha256>);
+
+impl Key {
+    /// The key in `<folder>.key`, which is made when it is not there.
+    ///
+    /// # Errors
+    /// When it cannot be made or read, or belongs to or is open to somebody else. A file that is no
+    /// key is left alone: it is somebody's.
+    pub(super) fn beside(folder: &Path) -> io::Result<Self> {
+        let path = path_beside(folder)?;
+        let key = match read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                make(&path)?;
+                read(&path)
+            }
+            read => read,
+        }?;
+        Hmac::new_from_slice(&key)
+            .map(Self)
+            .map_err(io::Error::other)
+    }
+
+    /// What only a holder of the key can write under this code.
+    pub(super) fn seal(&self, digest: &Digest, engine: u64, code: &[u8]) -> [u8; SEAL_BYTES] {
+        let mac = self.over(digest, engine, code);
+        mac.finalize().into_bytes().into()
+    }
+
+    /// Whether a holder of the key wrote it. Takes the same time for every wrong seal.
+    pub(super) fn sealed(&self, digest: &Digest, engine: u64, code: &[u8], seal: &[u8]) -> bool {
+        self.over(digest, engine, code).verify_slice(seal).is_ok()
+    }
+
+    /// Every part before the code has a fixed length: no two different files read the same.
+    fn over(&self, digest: &Digest, engine: u64, code: &[u8]) -> Hmac<Sha256> {
+        self.0
+            .clone()
+            .chain_update(ABOUT)
+            .chain_update(digest.as_str())
+            .chain_update(engine.to_le_bytes())
+            .chain_update(code)
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(…)")
+    }
+}
+
+fn path_beside(folder: &Path) -> io::Result<PathBuf> {
+    let name = folder.file_name().ok_or_else(|| {
+        let what = format!("{} has no place beside it for a key", folder.display());
+        io::Error::new(io::ErrorKind::InvalidInput, what)
+    })?;
+    let mut name: OsString = name.to_owned();
+    name.push(".key");
+    Ok(folder.with_file_name(name))
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut key = Vec::with_capacity(KEY_BYTES + 1);
+    let file = private::open(path)?;
+    file.take(KEY_BYTES as u64 + 1).read_to_end(&mut key)?;
+    if key.len() == KEY_BYTES {
+        return Ok(key);
+    }
+    let what = format!("{} is not a key of {KEY_BYTES} bytes", path.display());
+    Err(io::Error::new(io::ErrorKind::InvalidData, what))
+}
+
+/// Makes a key, whole or not at all. Where another process was faster, its key stays.
+fn make(path: &Path) -> io::Result<()> {
+    let mut key = [0; KEY_BYTES];
+    getrandom::fill(&mut key).map_err(io::Error::other)?;
+    let beside = path.with_extension(format!("key.{:016x}.tmp", private::random()?));
+    let made = fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&beside)
+        .and_then(|mut file| {
+            file.write_all(&key)?;
+            file.sync_all()
+        })
+        // A link, unlike a rename, never takes the place of a key that is there.
+        .and_then(|()| fs::hard_link(&beside, path));
+    // It may not be there at all.
+    let _ = fs::remove_file(&beside);
+    match made {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(byte: u8) -> Key {
+        Key(Hmac::new_from_slice(&[byte; KEY_BYTES]).expect("a key"))
+    }
+
+    #[test]
+    fn a_seal_is_for_one_component_one_engine_one_code_and_one_host() {
+        let (this, other) = (Digest::of(b"this"), Digest::of(b"other"));
+        let seal = key(1).seal(&this, 7, b"code");
+        assert!(key(1).sealed(&this, 7, b"code", &seal));
+        assert!(!key(1).sealed(&other, 7, b"code", &seal));
+        assert!(!key(1).sealed(&this, 8, b"code", &seal));
+        assert!(!key(1).sealed(&this, 7, b"codes", &seal));
+        assert!(!key(2).sealed(&this, 7, b"code", &seal));
+        assert!(!key(1).sealed(&this, 7, b"code", &seal[..31]));
+    }
+
+    #[test]
+    fn a_key_that_is_there_is_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("aot.key");
+        make(&path).expect("made");
+        let first = read(&path).expect("a key");
+        make(&path).expect("not made again");
+        assert_eq!(read(&path).expect("a key"), first);
+        let names = fs::read_dir(folder.path()).expect("the folder");
+        assert_eq!(names.count(), 1, "nothing is left beside it");
+    }
+
+    #[test]
+    fn a_folder_with_nothing_beside_it_is_refused() {
+        assert!(path_beside(Path::new("/")).is_err());
+    }
+}

@@ -1,0 +1,175 @@
+//! How much the folder of compiled components may hold.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::limits::{CACHE_BYTES_MAX, CACHE_FILES_MAX};
+
+/// The bounds of one folder.
+#[derive(Debug, Clone)]
+pub(super) struct Space {
+    bytes_max: u64,
+    files_max: usize,
+}
+
+impl Default for Space {
+    fn default() -> Self {
+        Self {
+            bytes_max: CACHE_BYTES_MAX,
+            files_max: CACHE_FILES_MAX,
+        }
+    }
+}
+
+struct Kept {
+    written: SystemTime,
+    bytes: u64,
+    path: PathBuf,
+}
+
+impl Space {
+    /// Removes what was written longest ago until `path` with its `bytes` has room. What is not a
+    /// file of this cache is neither counted nor touched.
+    ///
+    /// # Errors
+    /// When the folder cannot be read, or the file alone is more than it may hold.
+    pub(super) fn make_room(&self, folder: &Path, path: &Path, bytes: u64) -> io::Result<()> {
+        if bytes > self.bytes_max {
+            let what = format!("{bytes} bytes are more than the folder may hold");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
+        }
+        let mut kept = list(folder, path)?;
+        kept.sort_unstable_by_key(|kept| kept.written);
+        let mut sum: u64 = kept.iter().map(|kept| kept.bytes).sum();
+        let mut files = kept.len();
+        for oldest in kept {
+            if sum.saturating_add(bytes) <= self.bytes_max && files < self.files_max {
+                break;
+            }
+            // Another host on the same folder may have been faster.
+            let _ = fs::remove_file(&oldest.path);
+            sum = sum.saturating_sub(oldest.bytes);
+            files -= 1;
+        }
+        Ok(())
+    }
+}
+
+/// The files of the cache but the one that is to be replaced.
+fn list(folder: &Path, replaced: &Path) -> io::Result<Vec<Kept>> {
+    let mut kept = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = entry.path();
+        if path == *replaced || !is_of_the_cache(&entry.file_name().to_string_lossy()) {
+            continue;
+        }
+        // What is gone by now needs no room.
+        if let Ok(metadata) = entry.metadata() {
+            kept.push(Kept {
+                written: metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+                bytes: metadata.len(),
+                path,
+            });
+        }
+    }
+    Ok(kept)
+}
+
+/// Whether a name is one that this cache gives: component, engine, and `cwasm`, or `tmp` for what a
+/// host left behind that ended while it wrote.
+fn is_of_the_cache(name: &str) -> bool {
+    let Some((stem, extension)) = name.split_once('.') else {
+        return false;
+    };
+    let is_hex =
+        |text: &str, digits| text.len() == digits && text.bytes().all(|it| it.is_ascii_hexdigit());
+    let is_stem = stem
+        .split_once('-')
+        .is_some_and(|(component, engine)| is_hex(component, 64) && is_hex(engine, 16));
+    is_stem
+        && (extension == "cwasm"
+            || extension
+                .strip_suffix(".tmp")
+                .is_some_and(|random| is_hex(random, 16)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn name(number: u8) -> String {
+        format!("{number:064x}-{:016x}.cwasm", 7)
+    }
+
+    /// A folder with these sizes in bytes, the first written first.
+    fn folder(sizes: &[u64]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (number, size) in (0_u8..).zip(sizes) {
+            let file = fs::File::create(folder.path().join(name(number))).expect("a file");
+            file.set_len(*size).expect("a size");
+            let written = SystemTime::UNIX_EPOCH + Duration::from_secs(u64::from(number) + 1);
+            file.set_modified(written).expect("a time");
+        }
+        folder
+    }
+
+    fn left(folder: &tempfile::TempDir) -> Vec<String> {
+        let entries = fs::read_dir(folder.path()).expect("the folder");
+        let names = entries.map(|entry| entry.expect("an entry").file_name());
+        let mut names: Vec<String> = names.map(|it| it.to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn the_oldest_go_until_the_bytes_fit() {
+        let folder = folder(&[400, 300, 200]);
+        let space = Space {
+            bytes_max: 1000,
+            files_max: 100,
+        };
+        let new = folder.path().join(name(9));
+        space.make_room(folder.path(), &new, 100).expect("room");
+        assert_eq!(left(&folder), [name(0), name(1), name(2)]);
+        space.make_room(folder.path(), &new, 600).expect("room");
+        assert_eq!(left(&folder), [name(2)]);
+        assert!(space.make_room(folder.path(), &new, 1001).is_err());
+        assert_eq!(left(&folder), [name(2)], "nothing goes for what cannot fit");
+    }
+
+    #[test]
+    fn the_oldest_go_until_the_count_fits() {
+        let folder = folder(&[1, 1, 1]);
+        let space = Space {
+            bytes_max: 1000,
+            files_max: 3,
+        };
+        let new = folder.path().join(name(9));
+        let replaced = folder.path().join(name(0));
+        space.make_room(folder.path(), &replaced, 1).expect("room");
+        assert_eq!(left(&folder), [name(0), name(1), name(2)]);
+        space.make_room(folder.path(), &new, 1).expect("room");
+        assert_eq!(left(&folder), [name(1), name(2)]);
+    }
+
+    #[test]
+    fn what_a_host_left_behind_goes_and_what_is_anothers_stays() {
+        let folder = folder(&[]);
+        let half = format!("{:064x}-{:016x}.{:016x}.tmp", 1, 7, 8);
+        for name in ["letters.txt", "a.cwasm", &half] {
+            fs::write(folder.path().join(name), [0; 600]).expect("a file");
+        }
+        let space = Space {
+            bytes_max: 1000,
+            files_max: 100,
+        };
+        let new = folder.path().join(name(9));
+        space.make_room(folder.path(), &new, 900).expect("room");
+        assert_eq!(left(&folder), ["a.cwasm", "letters.txt"]);
+    }
+}

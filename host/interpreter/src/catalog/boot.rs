@@ -1,0 +1,206 @@
+//! How the catalog comes to know at its start what it knew at its end.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use super::book::{Book, FORMAT, cut};
+use super::words::{Action, Refusal};
+use super::{
+    Catalog, CatalogLimits, Clock, Event, Missing, Outcome, Shelf, ShelfError, Slot, State,
+    Version, settings,
+};
+use crate::{Interpreter, Interpreters, Source};
+
+/// Why the catalog could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The store does not answer.
+    #[error("read the catalog of interpreters: {0}")]
+    Shelf(#[from] ShelfError),
+    /// The book is damaged.
+    #[error("the catalog of interpreters is damaged: {0}")]
+    Damaged(#[from] serde_json::Error),
+    /// A later release wrote it.
+    #[error(
+        "the catalog of interpreters has format {0}, this release reads {FORMAT}: use the release that wrote it, or a later one"
+    )]
+    Format(u32),
+    /// What was put together cannot be published.
+    #[error("publish the interpreters: {0}")]
+    Publish(#[from] Refusal),
+}
+
+impl Catalog {
+    /// Opens the catalog over what its shelf holds, and publishes it. `built_in` are the interpreters
+    /// of this binary. Loads what is live; a component that cannot be loaded any more is left out,
+    /// and its history says why.
+    ///
+    /// # Errors
+    /// A shelf that does not answer, or holds what this release cannot read.
+    pub fn open(
+        interpreters: Arc<Interpreters>,
+        shelf: Arc<dyn Shelf>,
+        built_in: Vec<Arc<Interpreter>>,
+        limits: CatalogLimits,
+        clock: Clock,
+        swapped: Box<dyn Fn() + Send + Sync>,
+    ) -> Result<Self, OpenError> {
+        let mut book = match shelf.book()? {
+            None => Book::default(),
+            Some(bytes) => read(&bytes)?,
+        };
+        let now_ms = clock();
+        settle_built_in(&mut book, &built_in, now_ms);
+        let by_digest = built_in
+            .into_iter()
+            .map(|it| (it.by().digest.to_string(), it));
+        let catalog = Self {
+            interpreters,
+            shelf,
+            limits,
+            clock,
+            swapped,
+            state: Mutex::new(State {
+                book: Book::default(),
+                loaded: by_digest.collect::<HashMap<_, _>>(),
+                live: Vec::new(),
+            }),
+        };
+        catalog.load_kept(&mut book, now_ms)?;
+        catalog.leave_out_misfits(&mut book, now_ms);
+        let mut state = catalog.lock();
+        catalog.commit(&mut state, book)?;
+        drop(state);
+        Ok(catalog)
+    }
+
+    /// Loads everything that is to judge or waits; what cannot be is stepped over. A shelf that does
+    /// not answer is an error instead: what is stepped over is dropped from it.
+    fn load_kept(&self, book: &mut Book, now_ms: i64) -> Result<(), ShelfError> {
+        let mut state = self.lock();
+        for (name, page) in &mut book.pages {
+            let mut failures = Vec::new();
+            for (source, slot) in &mut page.slots {
+                for outcome in [Outcome::Live, Outcome::Candidate] {
+                    self.load_slot(&mut state, *source, slot, outcome, &mut failures)?;
+                }
+            }
+            for (version, why) in failures {
+                tracing::error!(interpreter.name = name, why, "a component is left out");
+                page.note(Event {
+                    time_ms: now_ms,
+                    action: Action::Refuse,
+                    by: None,
+                    digest: version.digest,
+                    version: version.version,
+                    outcome: why,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves out whose settings do not fit any more, because another version takes its place than
+    /// they were set for: one name must not keep the host from starting.
+    fn leave_out_misfits(&self, book: &mut Book, now_ms: i64) {
+        let state = self.lock();
+        for (name, page) in book.pages.iter_mut().filter(|(_, page)| !page.is_disabled) {
+            let version = page.effective().map(|(_, it)| it.clone());
+            let (Some(version), Some(wanted)) = (version, &page.settings) else {
+                continue;
+            };
+            let interpreter = state.loaded.get(&version.digest);
+            let Some(Err(why)) = interpreter.map(|it| settings::check(it, wanted)) else {
+                continue;
+            };
+            tracing::error!(
+                interpreter.name = name,
+                why,
+                "left out: its settings do not fit"
+            );
+            page.is_disabled = true;
+            page.note(Event {
+                time_ms: now_ms,
+                action: Action::Disable,
+                by: None,
+                digest: version.digest,
+                version: version.version,
+                outcome: cut(&format!(
+                    "left out, since its settings do not fit any more: {why}"
+                )),
+            });
+        }
+    }
+
+    /// As long as there is one that cannot be loaded, the one before it is tried.
+    fn load_slot(
+        &self,
+        state: &mut State,
+        source: Source,
+        slot: &mut Slot,
+        outcome: Outcome,
+        failures: &mut Vec<(Version, String)>,
+    ) -> Result<(), ShelfError> {
+        while let Some(version) = slot.with(outcome).cloned() {
+            if state.loaded.contains_key(&version.digest) {
+                return Ok(());
+            }
+            match self.off_shelf(source, &version.digest) {
+                Ok(interpreter) => {
+                    state.loaded.insert(version.digest, interpreter);
+                    return Ok(());
+                }
+                Err(Missing::Away(error)) => return Err(error),
+                Err(Missing::Spoilt(why)) => {
+                    slot.refuse(version.clone(), &why);
+                    failures.push((version, why));
+                }
+            }
+            if outcome == Outcome::Live
+                && let Some(previous) = slot.with(Outcome::Previous).cloned()
+            {
+                slot.go_live(previous);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn read(bytes: &[u8]) -> Result<Book, OpenError> {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        format: u32,
+    }
+    let head: Head = serde_json::from_slice(bytes)?;
+    if head.format != FORMAT {
+        return Err(OpenError::Format(head.format));
+    }
+    Ok(serde_json::from_slice(bytes)?)
+}
+
+/// The built-in slots hold what this binary brings and nothing else, but for what was found bad.
+fn settle_built_in(book: &mut Book, built_in: &[Arc<Interpreter>], now_ms: i64) {
+    for page in book.pages.values_mut() {
+        if let Some(slot) = page.slots.get_mut(&Source::BuiltIn) {
+            let brought = |digest: &str| built_in.iter().any(|it| *it.by().digest == *digest);
+            slot.versions.retain(|version| brought(&version.digest));
+        }
+        page.slots.retain(|_, slot| !slot.versions.is_empty());
+    }
+    for interpreter in built_in {
+        let by = interpreter.by();
+        let page = book.pages.entry(by.name.to_string()).or_default();
+        let slot = page.slots.entry(Source::BuiltIn).or_default();
+        if slot.of(&by.digest).is_none() {
+            slot.go_live(Version {
+                digest: by.digest.to_string(),
+                version: by.version.to_string(),
+                outcome: Outcome::Live,
+                why: String::new(),
+                received_ms: now_ms,
+            });
+        }
+    }
+    book.pages
+        .retain(|_, page| !page.slots.is_empty() || page.settings.is_some());
+}

@@ -1,0 +1,173 @@
+//! How long calls take, in buckets that many threads count into.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Each power of two has 16 buckets, so that a bucket is 3 to 6 percent of its time wide.
+const STEP_BITS: u32 = 4;
+const STEPS: u64 = 1 << STEP_BITS;
+/// What takes less than 256 ns counts as that: no call of a component does.
+const OCTAVE_FIRST: u32 = 8;
+/// Up to 34 seconds; what takes longer counts as that. A call's deadline is in milliseconds.
+const OCTAVES: u32 = 27;
+const BUCKETS: usize = (OCTAVES << STEP_BITS) as usize;
+
+/// How long calls took, in whole microseconds; a call took at least one. All 0 where none was timed.
+///
+/// The first calls were all timed, of the later ones one in eight.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Latency {
+    /// Half of them took no longer than this, give or take 3 percent.
+    pub p50_us: u64,
+    /// 90 of a hundred took no longer than this, give or take 3 percent.
+    pub p90_us: u64,
+    /// 99 of a hundred took no longer than this, give or take 3 percent.
+    pub p99_us: u64,
+    /// The longest of those that were timed.
+    pub max_us: u64,
+}
+
+/// Counts of durations by their logarithm.
+pub(super) struct Histogram {
+    buckets: [AtomicU64; BUCKETS],
+    max_ns: AtomicU64,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self {
+            buckets: [const { AtomicU64::new(0) }; BUCKETS],
+            max_ns: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Histogram {
+    pub(super) fn add(&self, took: Duration) {
+        let ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        if let Some(bucket) = self.buckets.get(bucket(ns)) {
+            bucket.fetch_add(1, Ordering::Relaxed);
+        }
+        if ns > self.max_ns.load(Ordering::Relaxed) {
+            self.max_ns.fetch_max(ns, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn read(&self) -> Latency {
+        let counts = self.buckets.iter();
+        let counts: Vec<u64> = counts.map(|it| it.load(Ordering::Relaxed)).collect();
+        let max_ns = self.max_ns.load(Ordering::Relaxed);
+        let at = |percent| percentile(&counts, percent).map_or(0, |ns| micros(ns.min(max_ns)));
+        let longest = percentile(&counts, 100).map_or(0, |_| micros(max_ns));
+        Latency {
+            p50_us: at(50),
+            p90_us: at(90),
+            p99_us: at(99),
+            max_us: longest,
+        }
+    }
+}
+
+/// Where a duration is counted.
+fn bucket(ns: u64) -> usize {
+    let ns = ns.max(1 << OCTAVE_FIRST);
+    let octave = ns.ilog2();
+    let step = (ns >> (octave - STEP_BITS)) % STEPS;
+    let bucket = u64::from(octave - OCTAVE_FIRST) * STEPS + step;
+    usize::try_from(bucket).map_or(BUCKETS - 1, |bucket| bucket.min(BUCKETS - 1))
+}
+
+/// The middle of a bucket.
+fn middle_ns(bucket: usize) -> u64 {
+    let bucket = bucket as u64;
+    let (octave, step) = (bucket / STEPS, bucket % STEPS);
+    // Half a step more: the steps are counted in halves.
+    ((STEPS + step) * 2 + 1) << (octave + u64::from(OCTAVE_FIRST - STEP_BITS) - 1)
+}
+
+/// The middle of the bucket in which `percent` of a hundred are reached; nothing where all are empty.
+fn percentile(counts: &[u64], percent: u64) -> Option<u64> {
+    let total: u64 = counts.iter().sum();
+    let rank = total.saturating_mul(percent).div_ceil(100).max(1);
+    let mut passed = 0;
+    let bucket = counts.iter().position(|count| {
+        passed += count;
+        passed >= rank
+    })?;
+    Some(middle_ns(bucket))
+}
+
+/// To the nearest microsecond, but never none.
+fn micros(ns: u64) -> u64 {
+    (ns.saturating_add(500) / 1000).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(times: impl IntoIterator<Item = Duration>) -> Latency {
+        let histogram = Histogram::default();
+        for took in times {
+            histogram.add(took);
+        }
+        histogram.read()
+    }
+
+    #[test]
+    fn every_duration_is_in_a_bucket_that_is_near_it() {
+        for exponent in OCTAVE_FIRST..OCTAVE_FIRST + OCTAVES {
+            for ns in [
+                1_u64 << exponent,
+                (1 << exponent) + (1 << (exponent - 1)) + 7,
+            ] {
+                let middle = middle_ns(bucket(ns));
+                let off = middle.abs_diff(ns);
+                assert!(off * 31 <= ns, "{ns} ns is {off} ns off");
+            }
+        }
+        assert_eq!(bucket(0), 0);
+        assert_eq!(bucket(u64::MAX), BUCKETS - 1);
+    }
+
+    #[test]
+    fn buckets_follow_each_other_without_a_gap() {
+        let mut last = 0;
+        for ns in (256..2_000_000).step_by(7) {
+            let bucket = bucket(ns);
+            assert!(bucket == last || bucket == last + 1, "{ns} ns");
+            last = bucket;
+        }
+    }
+
+    #[test]
+    fn percentiles_are_those_of_what_was_added() {
+        let latency = of((1..=1000).map(Duration::from_micros));
+        let near = |is: u64, right: u64| is.abs_diff(right) * 100 <= right * 4;
+        assert!(near(latency.p50_us, 500), "{latency:?}");
+        assert!(near(latency.p90_us, 900), "{latency:?}");
+        assert!(near(latency.p99_us, 990), "{latency:?}");
+        assert_eq!(latency.max_us, 1000);
+    }
+
+    #[test]
+    fn no_percentile_is_over_the_longest() {
+        let latency = of([Duration::from_nanos(8_193)]);
+        assert_eq!(
+            latency,
+            Latency {
+                p50_us: 8,
+                p90_us: 8,
+                p99_us: 8,
+                max_us: 8
+            }
+        );
+        let latency = of([Duration::ZERO, Duration::from_hours(1)]);
+        assert_eq!((latency.p50_us, latency.max_us), (1, 3_600_000_000));
+    }
+
+    #[test]
+    fn where_nothing_was_timed_all_is_zero() {
+        assert_eq!(of([]), Latency::default());
+    }
+}

@@ -1,0 +1,96 @@
+//! What was counted lately, from counters that only ever grow.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How far back it looks.
+const WINDOW: Duration = Duration::from_mins(1);
+/// The least time between two marks, so that there are never more than eight.
+const MARK_EACH: Duration = Duration::from_secs(10);
+
+/// Calls and faults of a span of time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Recent {
+    /// Calls that began.
+    pub calls: u64,
+    /// Calls that ended in a fault.
+    pub faults: u64,
+}
+
+/// Marks in time, each with the totals of that moment. Who calls interpreters never comes here.
+#[derive(Default)]
+pub(super) struct Window {
+    marks: Mutex<VecDeque<(Instant, Recent)>>,
+}
+
+impl Window {
+    /// What was added to the totals since the newest mark that is as old as the window, or since the
+    /// beginning where none is.
+    pub(super) fn since(&self, now: Instant, totals: Recent) -> Recent {
+        let mut marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
+        let age = |(at, _): &(Instant, Recent)| now.saturating_duration_since(*at);
+        while marks.get(1).is_some_and(|second| age(second) >= WINDOW) {
+            marks.pop_front();
+        }
+        let oldest = marks.front().filter(|oldest| age(oldest) >= WINDOW);
+        let (_, base) = oldest.copied().unwrap_or((now, Recent::default()));
+        if marks.back().is_none_or(|newest| age(newest) >= MARK_EACH) {
+            marks.push_back((now, totals));
+        }
+        Recent {
+            calls: totals.calls.saturating_sub(base.calls),
+            faults: totals.faults.saturating_sub(base.faults),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn totals(calls: u64, faults: u64) -> Recent {
+        Recent { calls, faults }
+    }
+
+    #[test]
+    fn it_forgets_what_is_older_than_a_minute() {
+        let (window, start) = (Window::default(), Instant::now());
+        let mut seen = Vec::new();
+        // Ten calls and a fault a second for two minutes, then silence.
+        for second in 0..=240 {
+            let worked = second.min(120);
+            let now = start + Duration::from_secs(second);
+            seen.push(window.since(now, totals(worked * 10, worked)));
+        }
+        assert_eq!(seen[0], totals(0, 0));
+        assert_eq!(seen[30], totals(300, 30));
+        for recent in &seen[70..=120] {
+            assert!((600..700).contains(&recent.calls), "{recent:?}");
+            assert_eq!(recent.calls, recent.faults * 10);
+        }
+        assert_eq!(seen[190], totals(0, 0));
+        assert_eq!(seen[240], totals(0, 0));
+        assert!(window.marks.lock().expect("marks").len() <= 8);
+    }
+
+    #[test]
+    fn who_asks_seldom_is_told_of_the_time_since() {
+        let (window, start) = (Window::default(), Instant::now());
+        assert_eq!(window.since(start, totals(5, 1)), totals(5, 1));
+        let later = start + Duration::from_mins(10);
+        assert_eq!(window.since(later, totals(105, 3)), totals(100, 2));
+        let later = later + Duration::from_mins(10);
+        assert_eq!(window.since(later, totals(105, 3)), totals(0, 0));
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_does_no_harm() {
+        let (window, start) = (Window::default(), Instant::now());
+        let later = start + Duration::from_mins(1);
+        assert_eq!(window.since(later, totals(5, 0)), totals(5, 0));
+        assert_eq!(window.since(start, totals(6, 0)), totals(6, 0));
+        assert_eq!(window.since(start, totals(0, 0)), totals(0, 0));
+        assert_eq!(window.marks.lock().expect("marks").len(), 1);
+    }
+}

@@ -1,0 +1,186 @@
+use std::sync::Arc;
+use std::thread;
+
+use kindsight_model::Object;
+
+use super::*;
+use crate::{Interpreters, Isolation, Limits, Offer, Source};
+
+fn one_worker() -> Limits {
+    Limits {
+        workers: 1,
+        ..Limits::default()
+    }
+}
+
+/// The room with one built-in interpreter live.
+fn start(limits: Limits) -> Interpreters {
+    let interpreters = Interpreters::start(limits, None).expect("an engine");
+    let set = vec![offer(&interpreters, None)];
+    interpreters.install(interpreters.prepare(set).expect("a set"));
+    interpreters
+}
+
+fn offer(interpreters: &Interpreters, settings: Option<&str>) -> Offer {
+    let policy = kindsight_plugins::built_in("policy").expect("a built-in interpreter");
+    let interpreter = interpreters.load(policy.wasm).expect("a component");
+    Offer {
+        settings: settings.map(Into::into),
+        ..Offer::from((Source::BuiltIn, interpreter))
+    }
+}
+
+/// As many different objects of a Kind it judges.
+fn budgets(count: usize) -> Arc<[Object]> {
+    let budget = |number| {
+        let json = format!(
+            r#"{{"apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
+                "metadata": {{"name": "b", "generation": {number}}}}}"#
+        );
+        Object::from_json(json).expect("an object")
+    };
+    (1..=count).map(budget).collect()
+}
+
+fn live(interpreters: &Interpreters) -> Arc<CallStats> {
+    let set = interpreters.published();
+    Arc::clone(set.stats("policy").expect("it is live"))
+}
+
+#[test]
+fn many_threads_lose_no_count() {
+    const THREADS: u64 = 4;
+    const CALLS: u64 = 10_000;
+    let stats = CallStats::default();
+    thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let stats = &stats;
+            scope.spawn(move || {
+                stats.instance_began();
+                for call in 0..CALLS {
+                    let begun = stats.begin();
+                    stats.holds(usize::try_from(thread * CALLS + call).expect("a size"));
+                    let fault = match call % 100 {
+                        0 => Some(Fault::StackOverflow),
+                        1 => Some(Fault::Trapped(String::new())),
+                        2 => Some(Fault::InvalidInput(String::new())),
+                        _ => None,
+                    };
+                    stats.end(begun, fault.as_ref());
+                }
+                stats.instance_ended();
+            });
+        }
+    });
+    let snapshot = stats.snapshot();
+    let each = THREADS * CALLS / 100;
+    let faults = [
+        ("InterpreterStackOverflow", each),
+        ("InterpreterTrapped", each),
+    ];
+    assert_eq!(snapshot.calls, THREADS * CALLS);
+    assert_eq!(snapshot.faults, BTreeMap::from(faults));
+    assert_eq!(snapshot.faults_total(), 2 * each);
+    assert_eq!(snapshot.invalid_inputs, each);
+    assert_eq!(snapshot.memory_high_water_bytes, THREADS * CALLS - 1);
+    assert_eq!(snapshot.instances, 0);
+    let lately = stats.recent(Instant::now());
+    assert_eq!((lately.calls, lately.faults), (THREADS * CALLS, 2 * each));
+}
+
+#[test]
+fn the_first_calls_are_timed_and_some_of_the_later_ones() {
+    let stats = CallStats::default();
+    let timed = |calls: u64| (0..calls).filter(|_| stats.begin().0.is_some()).count();
+    assert_eq!(timed(TIMED_FIRST), 1024);
+    assert_eq!(timed(800), 100);
+}
+
+#[test]
+fn what_calls_cost_and_what_the_memo_spares_is_counted() {
+    let interpreters = start(one_worker());
+    let nothing_yet = CallSnapshot::default();
+    assert_eq!(live(&interpreters).snapshot(), nothing_yet);
+    for _ in 0..3 {
+        interpreters.judge(&budgets(10), 0);
+    }
+    let snapshot = live(&interpreters).snapshot();
+    assert_eq!((snapshot.calls, snapshot.remembered), (10, 20));
+    assert_eq!(snapshot.faults_total(), 0);
+    assert_eq!(snapshot.instances, 1);
+    let Latency {
+        p50_us,
+        p90_us,
+        p99_us,
+        max_us,
+    } = snapshot.latency;
+    assert!(0 < p50_us && p50_us <= p90_us && p90_us <= p99_us && p99_us <= max_us);
+    let memory = snapshot.memory_high_water_bytes;
+    assert!((65_536..16 << 20).contains(&memory), "{memory} bytes");
+}
+
+#[test]
+fn faults_are_counted_by_what_they_are() {
+    let interpreters = start(one_worker());
+    let set = interpreters.published();
+    let none = Limits {
+        memory_bytes_max: 0,
+        ..Limits::default()
+    };
+    let stats = Arc::new(CallStats::default());
+    let mut worker = crate::Worker::apart(none, Arc::clone(&stats));
+    for object in budgets(3).iter() {
+        worker.judge(&set, object, &crate::Siblings::none(), 0);
+    }
+    let snapshot = stats.snapshot();
+    let faults = BTreeMap::from([("InterpreterOutOfMemory", 3)]);
+    assert_eq!((snapshot.calls, &snapshot.faults), (3, &faults));
+    assert_eq!(snapshot.instances, 0);
+    assert_eq!(
+        live(&interpreters).snapshot(),
+        CallSnapshot::default(),
+        "what is judged apart is counted apart"
+    );
+}
+
+#[test]
+fn instances_are_counted_until_they_are_gone() {
+    let per_call = Limits {
+        isolation: Isolation::PerCall,
+        ..one_worker()
+    };
+    let interpreters = start(per_call);
+    interpreters.judge(&budgets(3), 0);
+    assert_eq!(live(&interpreters).snapshot().instances, 0);
+    let interpreters = start(one_worker());
+    interpreters.judge(&budgets(3), 0);
+    let stats = live(&interpreters);
+    assert_eq!(stats.snapshot().instances, 1);
+    drop(interpreters);
+    assert_eq!(stats.snapshot().instances, 0);
+}
+
+#[test]
+fn it_counts_on_while_it_is_live_and_anew_when_it_was_away() {
+    let interpreters = start(one_worker());
+    let publish = |set: Vec<Offer>| interpreters.install(interpreters.prepare(set).expect("a set"));
+    interpreters.judge(&budgets(2), 0);
+    publish(vec![offer(&interpreters, None)]);
+    interpreters.judge(&budgets(4), 0);
+    let before = live(&interpreters);
+    assert_eq!(
+        (before.snapshot().calls, before.snapshot().remembered),
+        (4, 2)
+    );
+    publish(vec![offer(&interpreters, Some("{}"))]);
+    assert_eq!(
+        live(&interpreters).snapshot().calls,
+        0,
+        "with other settings it is another"
+    );
+    assert_eq!(before.snapshot().calls, 4, "who holds it still can read it");
+    publish(Vec::new());
+    assert!(interpreters.published().stats("policy").is_none());
+    publish(vec![offer(&interpreters, None)]);
+    assert_eq!(live(&interpreters).snapshot().calls, 0);
+}

@@ -1,0 +1,68 @@
+//! Interpreter: cranes of example.com, a Kind that exists nowhere else, with a state nobody declared
+//! before. Written as an author would; what drops it into a running host is in
+//! `host/kindsight/tests/binary/interpreters/`.
+
+use kindsight_sdk::prelude::*;
+
+/// What may be set: the phase at which a crane counts as ready.
+const SETTINGS: &str = r#"{
+    "type": "object",
+    "properties": {"ready": {"type": "string"}},
+    "additionalProperties": false
+}"#;
+
+/// The interpreter.
+pub struct Cranes;
+
+impl Interpreter for Cranes {
+    fn describe() -> Description {
+        Description::new("crane", "1.0.0", "Cranes of example.com")
+            .kind(Kind::new("example.com", "*", "Crane").fields(&["/status/phase"]))
+            .states(&[READY, PENDING])
+            .state(
+                "Draining",
+                Phase::Pending,
+                "Finishing its work before it stops",
+            )
+            .settings_schema(SETTINGS)
+    }
+
+    fn interpret(crane: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
+        let phase = crane.at("/status/phase").text_or_empty();
+        let is_set = input.settings(|settings| {
+            let ready = settings.at("/ready");
+            Ok(!phase.is_empty() && ready.text() == Some(phase))
+        })?;
+        Ok(match phase {
+            _ if is_set == Some(true) => Verdict::ready("AsSet", phase),
+            "Working" => Verdict::ready("Working", ""),
+            "Draining" => Verdict::new("Draining", "Draining", "it finishes its work"),
+            _ => Verdict::pending("NotWorking", phase),
+        })
+    }
+
+    fn fixtures() -> Vec<Fixture> {
+        let crane = |phase: &str| {
+            format!(
+                r#"{{"apiVersion": "example.com/v1", "kind": "Crane", "status": {{"phase": "{phase}"}}}}"#
+            )
+        };
+        vec![
+            Fixture::new("a working crane", "Ready").object(&crane("Working")),
+            Fixture::new("a draining crane", "Draining").object(&crane("Draining")),
+            Fixture::new("a crane that is set up", "Pending").object(&crane("Rising")),
+        ]
+    }
+}
+
+kindsight_sdk::export!(Cranes);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fixture_holds() {
+        kindsight_sdk::harness::check_fixtures::<Cranes>();
+    }
+}

@@ -1,0 +1,124 @@
+//! A process that is killed at any write: what was before is live again, or what was to be.
+
+use std::sync::Arc;
+
+use kindsight_interpreter::Source;
+use kindsight_interpreter::catalog::{Catalog, CatalogLimits, Page};
+
+use crate::shelf::Memory;
+use crate::{Room, candidate, component, component_with, digest, file, upload};
+
+const LOOSE: &str = r#", "settings-schema": "{}""#;
+
+/// What can be told apart after a restart.
+type Picture = (Vec<(String, Page)>, Vec<String>);
+
+type Step = (&'static str, fn(&Catalog) -> bool);
+
+/// Everything that changes the catalog, so that each follows on the one before.
+const SCRIPT: &[Step] = &[
+    ("load", |it| {
+        it.receive(&upload("a", component("a", "1.0.0"))).is_ok()
+    }),
+    ("load another", |it| {
+        it.receive(&upload("a", component_with("a", "2.0.0", LOOSE)))
+            .is_ok()
+    }),
+    ("load a file", |it| {
+        it.receive(&file("b", component("b", "1.0.0"))).is_ok()
+    }),
+    ("candidate", |it| {
+        it.receive(&candidate("a", component_with("a", "3.0.0", LOOSE)))
+            .is_ok()
+    }),
+    ("promote", |it| it.promote("a", None).is_ok()),
+    ("settings", |it| {
+        let settings = serde_json::json!({"level": 1});
+        it.set_settings("a", settings.as_object().cloned()).is_ok()
+    }),
+    ("roll back", |it| it.rollback("a").is_ok()),
+    // Remembering a refusal is a change like any other.
+    ("refuse", |it| {
+        it.receive(&upload("a", b"no component".to_vec())).is_err()
+    }),
+    ("disable", |it| it.set_disabled("b", true).is_ok()),
+    ("enable", |it| it.set_disabled("b", false).is_ok()),
+    ("replace the file", |it| {
+        it.receive(&file("b", component("b", "2.0.0"))).is_ok()
+    }),
+    ("break off", |it| {
+        it.break_off("b", &digest(&component("b", "2.0.0")), "faults")
+            .is_ok()
+    }),
+    ("override", |it| {
+        it.receive(&upload("b", component("b", "3.0.0"))).is_ok()
+    }),
+    ("remove", |it| it.remove("b", Source::Upload).is_ok()),
+    ("remove the file", |it| {
+        it.remove_file("b.wasm").is_some_and(|it| it.is_ok())
+    }),
+];
+
+/// Few versions, so that components are dropped on the way too.
+fn limits() -> CatalogLimits {
+    CatalogLimits {
+        versions_kept_max: 1,
+        ..CatalogLimits::default()
+    }
+}
+
+fn open(shelf: Arc<Memory>) -> Option<Room> {
+    Room::open(shelf, &[component("base", "1.0.0")], limits()).ok()
+}
+
+fn picture(room: &Room) -> Picture {
+    (room.catalog.pages(), room.live())
+}
+
+/// The pictures before the first step, and after each; and how many writes it took.
+fn undisturbed() -> (Vec<Picture>, usize) {
+    let room = open(Arc::default()).expect("a catalog");
+    let mut pictures = vec![picture(&room)];
+    for (what, step) in SCRIPT {
+        assert!(step(&room.catalog), "{what}");
+        pictures.push(picture(&room));
+        let again = open(Memory::over(room.shelf.kept())).expect("a catalog");
+        assert_eq!(
+            picture(&again),
+            picture(&room),
+            "the next process, after {what}"
+        );
+    }
+    (pictures, room.shelf.writes())
+}
+
+#[test]
+fn a_crash_at_any_write_leaves_the_old_or_the_new() {
+    let (pictures, writes) = undisturbed();
+    assert!(writes > SCRIPT.len() * 3 / 2, "{writes} writes");
+    for max in 0..writes {
+        let shelf = Arc::new(Memory::default());
+        shelf.stop_after(max);
+        let mut done = 0;
+        if let Some(room) = open(Arc::clone(&shelf)) {
+            for (_, step) in SCRIPT {
+                step(&room.catalog);
+                if shelf.is_stopped() {
+                    break;
+                }
+                done += 1;
+            }
+        }
+        assert!(shelf.is_stopped(), "write {max} is in the script");
+        let room = open(Memory::over(shelf.kept())).expect("it opens again");
+        let now = picture(&room);
+        let what = SCRIPT.get(done).map_or("the end", |(what, _)| *what);
+        let is_old_or_new = pictures.iter().skip(done).take(2).any(|it| *it == now);
+        assert!(
+            is_old_or_new,
+            "killed at write {max}, in `{what}`: {now:#?}"
+        );
+        let live = room.live();
+        assert!(live.iter().any(|it| it.starts_with("base ")), "{live:?}");
+    }
+}

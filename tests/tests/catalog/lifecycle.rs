@@ -1,0 +1,171 @@
+//! Load, candidate, promote, roll back, remove.
+
+use expect_test::expect;
+use kindsight_interpreter::Source;
+use kindsight_interpreter::catalog::{CatalogLimits, Standing};
+
+use crate::{Room, candidate, component, digest, file, told, upload};
+
+#[test]
+fn what_is_loaded_is_live_and_the_same_bytes_again_change_nothing() {
+    let room = Room::new();
+    let first = upload("a", component("a", "1.0.0"));
+    expect!["Live: live where none was"].assert_eq(&room.take(&first));
+    assert_eq!(room.judges("a"), "a 1.0.0");
+    let (generation, swaps) = (
+        room.catalog.interpreters().published().generation(),
+        room.swaps.load(std::sync::atomic::Ordering::Relaxed),
+    );
+    let writes = room.shelf.writes();
+    expect!["Unchanged: the same bytes again: nothing to do"].assert_eq(&room.take(&first));
+    assert_eq!(
+        room.catalog.interpreters().published().generation(),
+        generation
+    );
+    assert_eq!(room.swaps.load(std::sync::atomic::Ordering::Relaxed), swaps);
+    assert_eq!(room.shelf.writes(), writes, "nothing was written");
+    assert_eq!(room.catalog.page("a").expect("a page").history.len(), 1);
+    let second = upload("a", component("a", "2.0.0"));
+    expect!["Live: live in place of 1.0.0 from upload"].assert_eq(&room.take(&second));
+    assert_eq!(room.judges("a"), "a 2.0.0");
+    assert_eq!(
+        room.versions("a", Source::Upload),
+        ["2.0.0 Live", "1.0.0 Previous"]
+    );
+    expect!["Load Some(Upload): live in place of 1.0.0 from upload"]
+        .assert_eq(&room.last_event("a"));
+}
+
+#[test]
+fn a_candidate_waits_until_it_is_promoted_by_its_digest() {
+    let room = Room::new();
+    room.take(&upload("a", component("a", "1.0.0")));
+    let next = component("a", "2.0.0");
+    expect!["refused: `a` has no candidate"].assert_eq(&told(&room.catalog.promote("a", None)));
+    expect!["Candidate: accepted, and waits to be promoted"]
+        .assert_eq(&room.take(&candidate("a", next.clone())));
+    expect!["Unchanged: the same bytes again: nothing to do"]
+        .assert_eq(&room.take(&candidate("a", next.clone())));
+    assert_eq!(room.judges("a"), "a 1.0.0");
+    let other = digest(b"another");
+    expect!["refused: the candidate of `a` is sha256:… and not sha256:…"]
+        .assert_eq(&told(&room.catalog.promote("a", Some(&other))));
+    assert_eq!(room.judges("a"), "a 1.0.0");
+    let shadow = room.catalog.shadow("a").expect("a candidate");
+    assert_eq!(shadow.live.map(|it| it.version).as_deref(), Some("1.0.0"));
+    assert_eq!(shadow.candidate.version, "2.0.0");
+    expect!["Live: live in place of 1.0.0 from upload"]
+        .assert_eq(&told(&room.catalog.promote("a", Some(&digest(&next)))));
+    assert_eq!(room.judges("a"), "a 2.0.0");
+    expect!["refused: `a` has no candidate"].assert_eq(&told(&room.catalog.promote("a", None)));
+}
+
+#[test]
+fn a_later_candidate_takes_the_place_of_an_earlier_one() {
+    let room = Room::new();
+    room.take(&candidate("a", component("a", "1.0.0")));
+    room.take(&candidate("a", component("a", "2.0.0")));
+    assert_eq!(room.versions("a", Source::Upload), ["2.0.0 Candidate"]);
+    assert_eq!(
+        room.shelf.kept().components.len(),
+        1,
+        "the earlier one is dropped"
+    );
+    assert_eq!(room.judges("a"), "nobody");
+    expect!["Live: live where none was"].assert_eq(&told(&room.catalog.promote("a", None)));
+    assert_eq!(room.judges("a"), "a 2.0.0");
+}
+
+#[test]
+fn what_was_gone_back_from_is_bad_until_somebody_sends_it_by_hand() {
+    let room = Room::new();
+    let (first, second) = (component("a", "1.0.0"), component("a", "2.0.0"));
+    room.take(&file("a", first));
+    expect!["refused: `a` has no version to go back to; `disable` leaves it out"]
+        .assert_eq(&told(&room.catalog.rollback("a")));
+    room.take(&file("a", second.clone()));
+    expect!["Live: live again in place of 2.0.0"].assert_eq(&told(&room.catalog.rollback("a")));
+    assert_eq!(room.judges("a"), "a 1.0.0");
+    assert_eq!(
+        room.versions("a", Source::Directory),
+        ["1.0.0 Live", "2.0.0 Bad"]
+    );
+    expect!["refused: received: `a` was gone back from these bytes (rolled back by hand); load them by hand to try again"]
+        .assert_eq(&room.take(&file("a", second.clone())));
+    assert_eq!(room.judges("a"), "a 1.0.0");
+    assert_eq!(
+        room.versions("a", Source::Directory),
+        ["1.0.0 Live", "2.0.0 Bad"]
+    );
+    expect!["Live: live in place of 1.0.0 from directory"]
+        .assert_eq(&room.take(&upload("a", second)));
+    assert_eq!(room.judges("a"), "a 2.0.0");
+}
+
+#[test]
+fn an_upload_that_was_gone_back_from_can_be_tried_again() {
+    let room = Room::new();
+    let (first, second) = (component("a", "1.0.0"), component("a", "2.0.0"));
+    room.take(&upload("a", first));
+    room.take(&upload("a", second.clone()));
+    room.catalog.rollback("a").expect("there is one");
+    expect!["Live: live in place of 1.0.0 from upload"].assert_eq(&room.take(&upload("a", second)));
+    assert_eq!(
+        room.versions("a", Source::Upload),
+        ["2.0.0 Live", "1.0.0 Previous"]
+    );
+}
+
+#[test]
+fn versions_and_history_are_bounded() {
+    let limits = CatalogLimits {
+        versions_kept_max: 2,
+        ..CatalogLimits::default()
+    };
+    let room = Room::open(std::sync::Arc::default(), &[], limits).expect("a catalog");
+    for number in 1..=5 {
+        let version = format!("{number}.0.0");
+        room.receive(&upload("a", component("a", &version)))
+            .expect("it loads");
+    }
+    assert_eq!(
+        room.versions("a", Source::Upload),
+        ["5.0.0 Live", "4.0.0 Previous", "3.0.0 Previous"]
+    );
+    assert_eq!(
+        room.shelf.kept().components.len(),
+        3,
+        "the others are dropped"
+    );
+    for number in 0..40 {
+        room.catalog
+            .set_disabled("a", number % 2 == 0)
+            .expect("a name");
+        let garbage = format!("garbage {number}").into_bytes();
+        room.receive(&upload("a", garbage))
+            .expect_err("no component");
+    }
+    let page = room.catalog.page("a").expect("a page");
+    assert_eq!(page.history.len(), 50);
+    assert_eq!(page.slots[&Source::Upload].versions.len(), 3 + 5);
+    assert_eq!(room.shelf.kept().components.len(), 3);
+    let book = room.shelf.kept().book.expect("a book");
+    assert!(book.len() < 32 * 1024, "{} bytes", book.len());
+}
+
+#[test]
+fn disabled_is_out_of_every_slot_until_it_is_enabled() {
+    let room = Room::new();
+    room.take(&file("a", component("a", "1.0.0")));
+    room.take(&upload("a", component("a", "2.0.0")));
+    expect!["Disabled: left out"].assert_eq(&told(&room.catalog.set_disabled("a", true)));
+    assert_eq!(room.judges("a"), "nobody");
+    expect!["Unchanged: left out"].assert_eq(&told(&room.catalog.set_disabled("a", true)));
+    let report = room
+        .receive(&upload("a", component("a", "3.0.0")))
+        .expect("it loads");
+    assert_eq!(report.standing, Standing::Disabled);
+    assert_eq!(room.judges("a"), "nobody");
+    expect!["Live: taken in"].assert_eq(&told(&room.catalog.set_disabled("a", false)));
+    assert_eq!(room.judges("a"), "a 3.0.0");
+}

@@ -1,0 +1,220 @@
+//! The catalog over real interpreters: how they come, go live, are gone back from and are there
+//! again after a restart, over a shelf that fails wherever a test wants it to.
+
+mod breaker;
+mod crash;
+mod lifecycle;
+mod refusals;
+mod restart;
+mod settings;
+mod shelf;
+mod sources;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use kindsight_interpreter::catalog::{
+    Catalog, CatalogLimits, Delivery, OpenError, Refusal, Report,
+};
+use kindsight_interpreter::{AotCache, Digest, Interpreters, Judged, Limits, Source};
+use kindsight_model::Object;
+
+use shelf::Memory;
+
+/// When everything happens, so that what is kept is the same in every run.
+const NOW_MS: i64 = 1_700_000_000_000;
+
+/// A catalog with all that it stands on.
+struct Room {
+    catalog: Arc<Catalog>,
+    shelf: Arc<Memory>,
+    swaps: Arc<AtomicUsize>,
+}
+
+impl Room {
+    /// Over an empty shelf, with nothing built in.
+    fn new() -> Self {
+        Self::over(Arc::default(), &[])
+    }
+
+    fn over(shelf: Arc<Memory>, built_in: &[Vec<u8>]) -> Self {
+        Self::open(shelf, built_in, CatalogLimits::default()).expect("a catalog")
+    }
+
+    fn open(
+        shelf: Arc<Memory>,
+        built_in: &[Vec<u8>],
+        limits: CatalogLimits,
+    ) -> Result<Self, OpenError> {
+        let interpreters = Arc::new(start());
+        let built_in = built_in.iter().map(|wasm| interpreters.load_built_in(wasm));
+        let built_in: Result<Vec<_>, _> = built_in.collect();
+        let swaps = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&swaps);
+        let catalog = Catalog::open(
+            interpreters,
+            Arc::clone(&shelf) as _,
+            built_in.expect("they load"),
+            limits,
+            Arc::new(|| NOW_MS),
+            Box::new(move || {
+                counted.fetch_add(1, Ordering::Relaxed);
+            }),
+        )?;
+        Ok(Self {
+            catalog: Arc::new(catalog),
+            shelf,
+            swaps,
+        })
+    }
+
+    /// The next process, over what this one has kept.
+    fn again(self) -> Self {
+        Self::over(Memory::over(self.shelf.kept()), &[])
+    }
+
+    fn receive(&self, delivery: &Delivery) -> Result<Report, Refusal> {
+        self.catalog.receive(delivery)
+    }
+
+    /// Takes it in, and tells what people are told.
+    fn take(&self, delivery: &Delivery) -> String {
+        told(&self.receive(delivery))
+    }
+
+    /// Everything that is published: `name version source`, in order of name.
+    fn live(&self) -> Vec<String> {
+        let set = self.catalog.interpreters().published();
+        let live = set.interpreters();
+        let mut live: Vec<String> = live
+            .map(|(source, it)| format!("{} {} {source:?}", it.by().name, it.by().version))
+            .collect();
+        live.sort();
+        live
+    }
+
+    /// What a thing of that group with this spec is judged.
+    fn judge(&self, group: &str, spec: &str) -> Judged {
+        let batch: Arc<[Object]> = [thing(group, spec)].into();
+        let mut judged = self.catalog.interpreters().judge_each(&batch, 0);
+        judged.remove(0)
+    }
+
+    /// Who judges the things of that name, by version.
+    fn judges(&self, name: &str) -> String {
+        let by = self.judge(name, "{}").by;
+        by.map_or_else(
+            || "nobody".to_owned(),
+            |by| format!("{} {}", by.name, by.version),
+        )
+    }
+
+    /// The outcomes of the versions of a slot, the one that changed last first.
+    fn versions(&self, name: &str, source: Source) -> Vec<String> {
+        let page = self.catalog.page(name).expect("a page");
+        let Some(slot) = page.slots.get(&source) else {
+            return Vec::new();
+        };
+        let versions = slot.versions.iter();
+        versions
+            .map(|it| format!("{} {:?}", it.version, it.outcome))
+            .collect()
+    }
+
+    /// What was last written into the history of a name.
+    fn last_event(&self, name: &str) -> String {
+        let page = self.catalog.page(name).expect("a page");
+        let event = page.history.back().expect("an event");
+        without_digests(&format!(
+            "{:?} {:?}: {}",
+            event.action, event.by, event.outcome
+        ))
+    }
+}
+
+/// An engine whose compiled components are shared by all tests: most of them meet the same ones.
+fn start() -> Interpreters {
+    static CACHE: OnceLock<AotCache> = OnceLock::new();
+    let cache = CACHE.get_or_init(|| {
+        let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("catalog");
+        AotCache::open(&folder).expect("a cache")
+    });
+    let limits = Limits {
+        workers: 1,
+        ..Limits::default()
+    };
+    Interpreters::start(limits, Some(cache.clone())).expect("an engine")
+}
+
+/// A component of that name and version that judges the things of the group with its name.
+fn component(name: &str, version: &str) -> Vec<u8> {
+    component_with(name, version, "")
+}
+
+/// The same, with further members of its description, each after a comma.
+fn component_with(name: &str, version: &str, more: &str) -> Vec<u8> {
+    kindsight_tests::hostile(&format!(
+        r#"{{"name": "{name}", "version": "{version}", "kinds": [["{name}", "*", "Thing"]]{more}}}"#
+    ))
+}
+
+fn upload(name: &str, bytes: Vec<u8>) -> Delivery {
+    Delivery {
+        source: Source::Upload,
+        hint: name.to_owned(),
+        file: None,
+        expected: None,
+        is_candidate: false,
+        bytes,
+    }
+}
+
+fn candidate(name: &str, bytes: Vec<u8>) -> Delivery {
+    Delivery {
+        is_candidate: true,
+        ..upload(name, bytes)
+    }
+}
+
+/// As the watcher of the directory delivers it.
+fn file(stem: &str, bytes: Vec<u8>) -> Delivery {
+    Delivery {
+        source: Source::Directory,
+        file: Some(format!("{stem}.wasm")),
+        ..upload(stem, bytes)
+    }
+}
+
+fn digest(bytes: &[u8]) -> String {
+    Digest::of(bytes).to_string()
+}
+
+fn thing(group: &str, spec: &str) -> Object {
+    let json = format!(
+        r#"{{"apiVersion": "{group}/v1", "kind": "Thing", "metadata": {{"name": "it"}}, "spec": {spec}}}"#
+    );
+    Object::from_json(json).expect("an object")
+}
+
+/// What people are told, with digests taken out: they change with every build.
+fn told(outcome: &Result<Report, Refusal>) -> String {
+    without_digests(&match outcome {
+        Ok(report) => format!("{:?}: {}", report.standing, report.detail),
+        Err(refusal) => format!("refused: {refusal}"),
+    })
+}
+
+fn without_digests(text: &str) -> String {
+    let words = text.split(' ').map(|word| {
+        let hex = word.trim_start_matches(['(', '`']);
+        let hex = hex.strip_prefix("sha256:").unwrap_or(hex);
+        let digits = hex.chars().take_while(char::is_ascii_hexdigit).count();
+        if digits < 12 {
+            return word.to_owned();
+        }
+        let (before, digits_on) = word.split_at(word.len() - hex.len());
+        let after = digits_on.get(digits..).unwrap_or_default();
+        format!("{before}…{after}")
+    });
+    words.collect::<Vec<_>>().join(" ")
+}

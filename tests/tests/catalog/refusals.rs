@@ -1,0 +1,163 @@
+//! What is refused leaves what is live alone, and is remembered where people look.
+
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use expect_test::expect;
+use kindsight_interpreter::Source;
+use kindsight_interpreter::catalog::Delivery;
+
+use crate::{Room, component, component_with, told, upload};
+
+#[test]
+fn a_refusal_names_its_step_and_is_remembered_under_the_name() {
+    let room = Room::new();
+    room.take(&upload("a", component("a", "1.0.0")));
+    let before = room.catalog.interpreters().published().generation();
+    let with = |bytes| upload("a", bytes);
+    let promises = component_with("a", "2.0.0", r#", "fixtures": [["works", "{}", "Ready"]]"#);
+    let expected = Delivery {
+        expected: Some(crate::digest(b"something else")),
+        ..with(component("a", "3.0.0"))
+    };
+    let mut told = String::new();
+    for delivery in [
+        with(b"(component)".to_vec()),
+        with(wat::parse_str("(component)").expect("text")),
+        with(promises),
+        with(component("b", "1.0.0")),
+        expected,
+    ] {
+        told.push_str(&room.take(&delivery));
+        told.push('\n');
+        assert_eq!(room.live(), ["a 1.0.0 Upload"]);
+        let page = room.catalog.page("a").expect("a page");
+        let (source, live) = page.effective().expect("a live version");
+        assert_eq!((source, live.version.as_str()), (Source::Upload, "1.0.0"));
+        let event = page.history.back().expect("an event");
+        assert!(
+            told.contains(&crate::without_digests(&event.outcome)),
+            "{event:?}"
+        );
+    }
+    expect![[r#"
+        refused: validated: not a WebAssembly component: it does not begin like one
+        refused: validated: does not export `kindsight:interpreter/interpreter`
+        refused: tried: 1 of its fixtures do not hold: fixture `works`: not a Kubernetes object: it has no `kind`
+        refused: tried: it calls itself `b` and was sent as `a`: send it under its own name
+        refused: received: the bytes hash to sha256:…, and sha256:… was expected
+    "#]]
+    .assert_eq(&told);
+    let published = room.catalog.interpreters().published();
+    assert_eq!(published.generation(), before, "nothing was published");
+    assert_eq!(
+        room.shelf.kept().components.len(),
+        1,
+        "nothing more was kept"
+    );
+    assert!(room.catalog.page("b").is_none());
+}
+
+#[test]
+fn what_is_live_under_another_name_is_refused_too() {
+    let room = Room::new();
+    room.take(&upload("a", component("a", "1.0.0")));
+    expect!["refused: tried: it calls itself `a` and was sent as `b`: send it under its own name"]
+        .assert_eq(&room.take(&upload("b", component("a", "1.0.0"))));
+    assert_eq!(room.live(), ["a 1.0.0 Upload"]);
+}
+
+#[test]
+fn an_expected_digest_that_is_right_is_no_hindrance() {
+    let room = Room::new();
+    let bytes = component("a", "1.0.0");
+    let delivery = Delivery {
+        expected: Some(crate::digest(&bytes)),
+        ..upload("a", bytes)
+    };
+    expect!["Live: live where none was"].assert_eq(&room.take(&delivery));
+}
+
+#[test]
+fn a_refusal_of_what_is_live_already_does_not_change_it() {
+    let room = Room::new();
+    let bytes = component("a", "1.0.0");
+    room.take(&upload("a", bytes.clone()));
+    let delivery = Delivery {
+        expected: Some(crate::digest(b"something else")),
+        ..upload("a", bytes)
+    };
+    room.receive(&delivery).expect_err("another digest");
+    assert_eq!(room.versions("a", Source::Upload), ["1.0.0 Live"]);
+}
+
+#[test]
+fn what_cannot_be_kept_does_not_go_live() {
+    let room = Room::new();
+    room.take(&upload("a", component("a", "1.0.0")));
+    let next = upload("a", component("a", "2.0.0"));
+    for (call, expected) in [
+        (
+            "keep",
+            expect!["refused: the component was not kept: the disk is full"],
+        ),
+        (
+            "write_book",
+            expect!["refused: the change was not kept: the disk is full"],
+        ),
+    ] {
+        room.shelf.fail(call);
+        expected.assert_eq(&room.take(&next));
+        assert_eq!(room.live(), ["a 1.0.0 Upload"]);
+        assert_eq!(room.versions("a", Source::Upload), ["1.0.0 Live"]);
+        room.shelf.mend();
+    }
+    room.shelf.fail("write_book");
+    expect!["refused: the change was not kept: the disk is full"]
+        .assert_eq(&told(&room.catalog.set_disabled("a", true)));
+    assert_eq!(room.judges("a"), "a 1.0.0");
+    room.shelf.mend();
+    expect!["Live: live in place of 1.0.0 from upload"].assert_eq(&room.take(&next));
+}
+
+#[test]
+fn what_cannot_be_dropped_costs_only_room() {
+    let room = Room::new();
+    room.take(&upload("a", component("a", "1.0.0")));
+    room.shelf.fail("drop_component");
+    room.take(&crate::candidate("a", component("a", "2.0.0")));
+    room.take(&crate::candidate("a", component("a", "3.0.0")));
+    assert_eq!(room.shelf.kept().components.len(), 3);
+    room.shelf.mend();
+    room.catalog.promote("a", None).expect("a candidate");
+    assert_eq!(
+        room.shelf.kept().components.len(),
+        2,
+        "the next change drops it"
+    );
+}
+
+/// Another change that is made while a component is kept must not take it for one that nobody needs.
+#[test]
+fn a_component_on_its_way_in_is_not_dropped_by_another_change() {
+    let room = Room::new();
+    room.take(&upload("b", component("b", "1.0.0")));
+    let bytes = component("a", "1.0.0");
+    let catalog = Arc::clone(&room.catalog);
+    // Kept, and the book does not speak of it yet.
+    room.shelf.after_keeping(Box::new(move || {
+        let (done, is_done) = mpsc::channel();
+        std::thread::spawn(move || {
+            let _ = catalog.set_disabled("b", true);
+            let _ = done.send(());
+        });
+        // It may have to wait until this change is through.
+        let _ = is_done.recv_timeout(Duration::from_millis(500));
+    }));
+    room.receive(&upload("a", bytes.clone())).expect("it loads");
+    let kept = room.shelf.kept().components;
+    assert!(
+        kept.contains_key(&crate::digest(&bytes)),
+        "what is live is kept"
+    );
+}

@@ -1,0 +1,123 @@
+//! Settings: held against the schema, passed to the component, kept over a swap.
+
+use expect_test::expect;
+use serde_json::{Map, Value, json};
+
+use crate::{Room, component, component_with, told, upload};
+
+const SCHEMA: &str = r#", "settings-schema": "{\"type\": \"object\", \"properties\": {\"level\": {\"type\": \"integer\", \"maximum\": 9}}, \"additionalProperties\": false}""#;
+const STRICTER: &str = r#", "settings-schema": "{\"type\": \"object\", \"required\": [\"name\"]}""#;
+
+fn object(value: &Value) -> Option<Map<String, Value>> {
+    value.as_object().cloned()
+}
+
+impl Room {
+    fn set(&self, settings: &Value) -> String {
+        told(&self.catalog.set_settings("a", object(settings)))
+    }
+
+    fn says(&self) -> String {
+        let judged = self.judge("a", r#"{"do": "say-settings"}"#);
+        judged.verdict.message.to_string()
+    }
+}
+
+#[test]
+fn settings_reach_the_component() {
+    let room = Room::new();
+    room.take(&upload("a", component_with("a", "1.0.0", SCHEMA)));
+    assert_eq!(room.says(), "no settings");
+    expect!["Live: set"].assert_eq(&room.set(&json!({"level": 3})));
+    assert_eq!(room.says(), "level 3");
+    expect!["Unchanged: set"].assert_eq(&room.set(&json!({"level": 3})));
+    expect!["Live: set"].assert_eq(&room.set(&json!({"level": 4})));
+    assert_eq!(
+        room.says(),
+        "level 4",
+        "a remembered answer is of other settings"
+    );
+    expect!["Live: set"].assert_eq(&room.set(&json!({})));
+    assert_eq!(room.says(), "no level");
+    expect!["Live: taken away"].assert_eq(&room.set(&Value::Null));
+    assert_eq!(room.says(), "no settings");
+}
+
+#[test]
+fn settings_that_the_schema_refuses_are_told_with_their_place() {
+    let room = Room::new();
+    room.take(&upload("a", component_with("a", "1.0.0", SCHEMA)));
+    room.set(&json!({"level": 3}));
+    let mut told = String::new();
+    for settings in [
+        json!({"level": "high"}),
+        json!({"level": 10}),
+        json!({"level": 11, "lever": 1}),
+        json!({"level": 1, "more": "x".repeat(70_000)}),
+    ] {
+        told.push_str(&room.set(&settings));
+        told.push('\n');
+        assert_eq!(room.says(), "level 3");
+    }
+    expect![[r#"
+        refused: published: settings of `a`: "high" is not of type "integer" at `/level`
+        refused: published: settings of `a`: 10 is greater than the maximum of 9 at `/level`
+        refused: published: settings of `a`: 11 is greater than the maximum of 9 at `/level`; Additional properties are not allowed ('lever' was unexpected) at ``
+        refused: published: settings of `a`: settings of 70021 bytes are over the limit of 65536 bytes
+    "#]].assert_eq(&told);
+}
+
+#[test]
+fn a_component_without_a_schema_takes_none() {
+    let room = Room::new();
+    room.take(&upload("a", component("a", "1.0.0")));
+    expect!["refused: published: settings of `a`: a 1.0.0 … takes no settings"]
+        .assert_eq(&room.set(&json!({"level": 3})));
+    assert_eq!(room.catalog.page("a").expect("a page").settings, None);
+}
+
+#[test]
+fn a_version_whose_schema_refuses_the_settings_does_not_go_live() {
+    let room = Room::new();
+    room.take(&upload("a", component_with("a", "1.0.0", SCHEMA)));
+    room.set(&json!({"level": 3}));
+    let stricter = component_with("a", "2.0.0", STRICTER);
+    expect![[r#"refused: published: settings of `a`: "name" is a required property at ``"#]]
+        .assert_eq(&room.take(&upload("a", stricter.clone())));
+    assert_eq!(
+        (room.judges("a").as_str(), room.says().as_str()),
+        ("a 1.0.0", "level 3")
+    );
+    expect!["Candidate: accepted, and waits to be promoted"]
+        .assert_eq(&room.take(&crate::candidate("a", stricter)));
+    expect![[r#"refused: published: settings of `a`: "name" is a required property at ``"#]]
+        .assert_eq(&told(&room.catalog.promote("a", None)));
+    assert_eq!(
+        (room.judges("a").as_str(), room.says().as_str()),
+        ("a 1.0.0", "level 3")
+    );
+    room.set(&Value::Null);
+    expect!["Live: live in place of 1.0.0 from upload"]
+        .assert_eq(&told(&room.catalog.promote("a", None)));
+}
+
+/// A schema that costs much, or refers to what lies elsewhere, harms nobody but its author.
+#[test]
+fn a_schema_cannot_reach_out() {
+    let room = Room::new();
+    for (version, schema) in [
+        ("1.0.0", r#"{\"$ref\": \"http://127.0.0.1:1/schema\"}"#),
+        ("2.0.0", r#"{\"$ref\": \"file:///etc/passwd\"}"#),
+        (
+            "3.0.0",
+            r#"{\"properties\": {\"level\": {\"pattern\": \"(\"}}}"#,
+        ),
+    ] {
+        let more = format!(r#", "settings-schema": "{schema}""#);
+        room.receive(&upload("a", component_with("a", version, &more)))
+            .expect("it loads");
+        let told = room.set(&json!({"level": 3}));
+        assert!(told.contains("the schema of a"), "{told}");
+        assert_eq!(room.says(), "no settings");
+    }
+}

@@ -1,0 +1,130 @@
+//! Which source is heard, and what two of one source may not do.
+
+use std::sync::Arc;
+
+use expect_test::expect;
+use kindsight_interpreter::Source;
+
+use crate::{Room, component, component_with, file, told, upload};
+
+#[test]
+fn upload_is_over_directory_is_over_built_in() {
+    let room = Room::over(Arc::default(), &[component("a", "1.0.0")]);
+    assert_eq!(room.live(), ["a 1.0.0 BuiltIn"]);
+    expect!["Live: live in place of 1.0.0 from built-in"]
+        .assert_eq(&room.take(&upload("a", component("a", "3.0.0"))));
+    expect!["Live: live in place of 3.0.0 from upload; upload overrides it"]
+        .assert_eq(&room.take(&file("a", component("a", "2.0.0"))));
+    assert_eq!(room.live(), ["a 3.0.0 Upload"]);
+    expect!["Live: removed from upload"]
+        .assert_eq(&told(&room.catalog.remove("a", Source::Upload)));
+    assert_eq!(room.live(), ["a 2.0.0 Directory"]);
+    expect!["refused: nothing of `a` came from upload"]
+        .assert_eq(&told(&room.catalog.remove("a", Source::Upload)));
+    let removed = room
+        .catalog
+        .remove_file("a.wasm")
+        .expect("the file fills a slot");
+    expect!["Live: removed from directory"].assert_eq(&told(&removed));
+    assert_eq!(room.live(), ["a 1.0.0 BuiltIn"]);
+    assert!(room.catalog.remove_file("a.wasm").is_none());
+    expect!["refused: there is no such interpreter"]
+        .assert_eq(&told(&room.catalog.remove("b", Source::Upload)));
+}
+
+#[test]
+fn what_was_removed_may_come_again() {
+    let room = Room::new();
+    let delivery = file("a", component("a", "1.0.0"));
+    room.take(&delivery);
+    assert_eq!(
+        room.catalog.files().into_iter().collect::<Vec<_>>(),
+        ["a.wasm"]
+    );
+    room.catalog
+        .remove_file("a.wasm")
+        .expect("it fills a slot")
+        .expect("removed");
+    assert!(room.live().is_empty());
+    assert!(room.catalog.files().is_empty());
+    expect!["Live: live where none was"].assert_eq(&room.take(&delivery));
+    assert_eq!(room.live(), ["a 1.0.0 Directory"]);
+}
+
+#[test]
+fn two_files_of_one_name_are_told_of_each_other() {
+    let room = Room::new();
+    room.take(&file("a", component("a", "1.0.0")));
+    for bytes in [component("a", "2.0.0"), component("a", "1.0.0")] {
+        expect!["refused: published: `a.wasm` has the same name `a`: leave one of them out"]
+            .assert_eq(&room.take(&file("b", bytes)));
+        assert_eq!(room.live(), ["a 1.0.0 Directory"]);
+    }
+    room.catalog
+        .remove_file("a.wasm")
+        .expect("it fills a slot")
+        .expect("removed");
+    expect!["Live: live where none was"].assert_eq(&room.take(&file("b", component("a", "2.0.0"))));
+    assert_eq!(
+        room.catalog.files().into_iter().collect::<Vec<_>>(),
+        ["b.wasm"]
+    );
+}
+
+/// A file may be taken away after everything in it was found bad.
+#[test]
+fn a_file_that_is_gone_fills_no_slot() {
+    let room = Room::new();
+    let bytes = component("a", "1.0.0");
+    room.take(&file("a", bytes.clone()));
+    room.catalog
+        .break_off("a", &crate::digest(&bytes), "too many faults")
+        .expect("live");
+    assert!(room.live().is_empty());
+    let removed = room.catalog.remove_file("a.wasm").expect("it fills a slot");
+    expect!["None: removed from directory"].assert_eq(&told(&removed));
+    assert!(room.catalog.files().is_empty());
+    expect!["refused: received: `a` was gone back from these bytes (too many faults); load them by hand to try again"]
+        .assert_eq(&room.take(&file("a", bytes)));
+}
+
+#[test]
+fn two_names_of_one_source_may_not_claim_the_same() {
+    let room = Room::new();
+    room.take(&upload("a", component("a", "1.0.0")));
+    let claims = kindsight_tests::hostile(
+        r#"{"name": "thief", "kinds": [["b", "*", "Thing"], ["a", "*", "Thing"]]}"#,
+    );
+    expect!["refused: published: a 1.0.0 … and thief 1.0.0 … both claim `a/* Thing`: leave one of them out"]
+        .assert_eq(&room.take(&upload("thief", claims.clone())));
+    assert_eq!(room.live(), ["a 1.0.0 Upload"]);
+    expect!["Refuse Some(Upload): published: a 1.0.0 … and thief 1.0.0 … both claim `a/* Thing`: leave one of them out"]
+        .assert_eq(&room.last_event("thief"));
+    assert_eq!(
+        room.shelf.kept().components.len(),
+        1,
+        "what was refused is not kept"
+    );
+    room.take(&file("thief", claims));
+    assert_eq!(room.live(), ["a 1.0.0 Upload", "thief 1.0.0 Directory"]);
+    assert_eq!(room.judges("a"), "a 1.0.0", "the higher source is heard");
+}
+
+/// What nobody can see of what is there does not stand in the way.
+#[test]
+fn what_is_disabled_claims_nothing() {
+    let room = Room::new();
+    room.take(&upload("a", component("a", "1.0.0")));
+    room.catalog.set_disabled("a", true).expect("a name");
+    let twin = kindsight_tests::hostile(r#"{"name": "b", "kinds": [["a", "*", "Thing"]]}"#);
+    expect!["Live: live where none was"].assert_eq(&room.take(&upload("b", twin)));
+    let enabled = told(&room.catalog.set_disabled("a", false));
+    expect![
+        "refused: published: a 1.0.0 … and b 1.0.0 … both claim `a/* Thing`: leave one of them out"
+    ]
+    .assert_eq(&enabled);
+    assert_eq!(room.live(), ["b 1.0.0 Upload"]);
+    let moved = component_with("b", "2.0.0", "");
+    room.receive(&upload("b", moved)).expect("it loads");
+    expect!["Live: taken in"].assert_eq(&told(&room.catalog.set_disabled("a", false)));
+}

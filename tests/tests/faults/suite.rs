@@ -1,0 +1,235 @@
+//! The hostile suite: each component with where it is met and what the user then sees, through the
+//! catalog as an operator meets it. After each, a healthy interpreter beside it still judges right.
+
+mod answers;
+mod calls;
+mod imports;
+mod latency;
+mod promises;
+mod shapes;
+mod starts;
+
+#[expect(dead_code, reason = "the tests of the catalog also make it fail")]
+#[path = "../catalog/shelf.rs"]
+mod shelf;
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use expect_test::Expect;
+use kindsight_interpreter::catalog::{Catalog, CatalogLimits, Delivery, Refusal};
+use kindsight_interpreter::{Interpreters, Judged, Source};
+use kindsight_model::{Object, Phase};
+
+use crate::by_hand::Module;
+use crate::{object, one_worker, said, start, thing, without_digests};
+
+/// One hostile component.
+struct Case {
+    name: &'static str,
+    bytes: Vec<u8>,
+    met: Met,
+}
+
+/// Where it is met.
+enum Met {
+    /// At this step of the pipeline.
+    Refused(&'static str),
+    /// It goes live, and is met in a call about this object.
+    Called(Object),
+    /// It goes live and does no harm: a call about this object ends well.
+    Harmless(Object),
+}
+
+/// The hostile guest with this text about itself, met at a step.
+fn refused(name: &'static str, step: &'static str, description: &str) -> Case {
+    refused_bytes(name, step, kindsight_tests::hostile(description))
+}
+
+fn refused_bytes(name: &'static str, step: &'static str, bytes: Vec<u8>) -> Case {
+    Case {
+        name,
+        bytes,
+        met: Met::Refused(step),
+    }
+}
+
+/// A component or module in text, met at a step.
+fn refused_text(name: &'static str, step: &'static str, text: &str) -> Case {
+    let bytes = wat::parse_str(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+    refused_bytes(name, step, bytes)
+}
+
+/// A module by hand, met at a step.
+fn refused_module(name: &'static str, step: &'static str, module: &Module) -> Case {
+    refused_bytes(name, step, module.build())
+}
+
+/// The hostile guest as it is, met when it is called with this spec.
+fn called(name: &'static str, spec: &str) -> Case {
+    Case {
+        name,
+        bytes: kindsight_tests::hostile(r#"{"name": "hostile"}"#),
+        met: Met::Called(thing(spec)),
+    }
+}
+
+/// A module by hand, met when it is called.
+fn called_module(name: &'static str, module: &Module) -> Case {
+    called_bytes(name, module.build())
+}
+
+fn called_bytes(name: &'static str, bytes: Vec<u8>) -> Case {
+    Case {
+        name,
+        bytes,
+        met: Met::Called(object("hand.example.com", "{}")),
+    }
+}
+
+/// A catalog with a healthy interpreter in it.
+struct Room {
+    catalog: Catalog,
+    healthy: u32,
+}
+
+impl Room {
+    fn new() -> Self {
+        let interpreters: Interpreters = start(one_worker());
+        let catalog = Catalog::open(
+            Arc::new(interpreters),
+            Arc::new(shelf::Memory::default()),
+            Vec::new(),
+            CatalogLimits::default(),
+            Arc::new(|| 0),
+            Box::new(|| {}),
+        );
+        let room = Self {
+            catalog: catalog.expect("an empty shelf"),
+            healthy: 0,
+        };
+        let healthy = r#"{"name": "healthy", "kinds": [["healthy.example.com", "*", "Thing"]]}"#;
+        let healthy = Delivery {
+            source: Source::Upload,
+            hint: "healthy".to_owned(),
+            file: None,
+            ..Self::file("healthy", kindsight_tests::hostile(healthy))
+        };
+        room.catalog.receive(&healthy).expect("it is healthy");
+        room
+    }
+
+    fn file(name: &str, bytes: Vec<u8>) -> Delivery {
+        Delivery {
+            source: Source::Directory,
+            hint: name.to_owned(),
+            file: Some(format!("{name}.wasm")),
+            expected: None,
+            is_candidate: false,
+            bytes,
+        }
+    }
+
+    fn judge(&self, object: Object) -> Judged {
+        let batch: Arc<[Object]> = [object].into();
+        let mut judged = self.catalog.interpreters().judge_each(&batch, 0);
+        judged.remove(0)
+    }
+
+    /// The healthy one is asked something new, so that no memo can answer for it.
+    fn is_healthy(&mut self) -> bool {
+        self.healthy += 1;
+        let spec = format!(r#"{{"number": {}}}"#, self.healthy);
+        let judged = self.judge(object("healthy.example.com", &spec));
+        let by = judged.by.as_ref().map(|by| &*by.name);
+        by == Some("healthy") && judged.verdict.phase == Phase::Ready
+    }
+
+    /// What the user sees of it.
+    fn meet(&mut self, case: &Case) -> String {
+        let name = case.name;
+        let outcome = self.catalog.receive(&Self::file(name, case.bytes.clone()));
+        let seen = match (&case.met, outcome) {
+            (Met::Refused(expected), Err(Refusal::Refused { step, why })) => {
+                assert_eq!(step, *expected, "{name}: {why}");
+                self.is_remembered(name, step, &why);
+                steady(&format!("{step}: {why}"))
+            }
+            (Met::Called(object), Ok(_)) => {
+                let judged = self.judge(object.clone());
+                assert!(judged.by.is_some(), "{name}");
+                said(&judged)
+            }
+            (Met::Harmless(object), Ok(_)) => {
+                let judged = self.judge(object.clone());
+                assert_eq!(
+                    judged.verdict.phase,
+                    Phase::Ready,
+                    "{name}: {}",
+                    said(&judged)
+                );
+                said(&judged)
+            }
+            (_, outcome) => panic!("{name}: {outcome:?}"),
+        };
+        if !matches!(case.met, Met::Refused(_)) {
+            let removed = self.catalog.remove_file(&format!("{name}.wasm"));
+            removed.expect("it fills a slot").expect("it goes");
+        }
+        seen
+    }
+
+    /// The same words stand in the history of the file's name.
+    fn is_remembered(&self, name: &str, step: &str, why: &str) {
+        let page = self.catalog.page(name).expect("a page");
+        let event = page.history.back().expect("an event");
+        let told = format!("{step}: {why}");
+        assert!(
+            told.starts_with(&event.outcome),
+            "{name}: {}",
+            event.outcome
+        );
+    }
+}
+
+/// Without what changes with every build of the guests: digests and places in their bytes.
+fn steady(text: &str) -> String {
+    let text = without_digests(text);
+    let mut parts = text.split("at offset 0x");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        let rest = part.trim_start_matches(|c: char| c.is_ascii_hexdigit());
+        format!("{text}at offset …{rest}")
+    })
+}
+
+/// Meets each of them, and compares all that is seen.
+fn check(cases: &[Case], expected: &Expect) {
+    let mut room = Room::new();
+    let mut lines = String::new();
+    for case in cases {
+        let seen = room.meet(case);
+        assert!(room.is_healthy(), "after `{}`", case.name);
+        writeln!(lines, "{}\n  {seen}", case.name).expect("text");
+    }
+    expected.assert_eq(&lines);
+}
+
+#[test]
+fn there_are_enough_of_them() {
+    let cases = [
+        answers::cases(),
+        calls::cases(),
+        imports::cases(),
+        promises::cases(),
+        shapes::cases(),
+        starts::cases(),
+    ];
+    let mut names: Vec<_> = cases.iter().flatten().map(|case| case.name).collect();
+    let count = names.len();
+    println!("{count} hostile components");
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count, "each once");
+    assert!(count >= 40, "{count} hostile components");
+}

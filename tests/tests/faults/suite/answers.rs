@@ -1,0 +1,44 @@
+//! Answers that no compiler would make.
+
+use expect_test::expect;
+
+use super::{Case, called_bytes, check};
+use crate::by_hand;
+
+/// All but the one that is right, and those that are met around a call.
+pub(super) fn cases() -> Vec<Case> {
+    let garbage = by_hand::garbage().into_iter();
+    let garbage = garbage.filter(|(what, _)| {
+        *what != "a right answer" && !what.starts_with("room") && !what.starts_with("no end")
+    });
+    garbage
+        .map(|(what, bytes)| called_bytes(what, bytes))
+        .collect()
+}
+
+#[test]
+fn what_answers_garbage() {
+    check(
+        &cases(),
+        &expect![[r#"
+        an answer beyond its memory
+          Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: pointer out of bounds of memory
+        an answer that is not aligned
+          Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: return pointer not aligned
+        neither verdict nor failure
+          Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: invalid expected discriminant
+        a failure that is none of the three
+          Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: unexpected discriminant: 9
+        a state beyond its memory
+          Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: string pointer/length out of bounds of memory
+        a state of 4 GiB
+          Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: string pointer/length out of bounds of memory
+        a state that is not UTF-8
+          Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: invalid utf-8 sequence of 1 bytes from index 0
+        a reason of 129 bytes
+          Unknown InterpreterAnswerTooLarge: interpreter by-hand 1.0.0 (sha256:…) answered with too much: a reason of 129 bytes, 128 are right
+        extras of 20 KiB
+          Unknown InterpreterAnswerTooLarge: interpreter by-hand 1.0.0 (sha256:…) answered with too much: extras of over 16384 bytes
+    "#]],
+    );
+}

@@ -1,0 +1,202 @@
+//! Components that go live, and misbehave when they are asked.
+
+use expect_test::expect;
+
+use super::{Case, called, called_module, check};
+use crate::by_hand::Module;
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = interpreting();
+    cases.extend(growing());
+    cases.extend(around());
+    cases
+}
+
+fn interpreting() -> Vec<Case> {
+    vec![
+        called("interpret: loops", r#"{"do": "loop"}"#),
+        called("interpret: allocates", r#"{"do": "allocate"}"#),
+        called("interpret: recurses", r#"{"do": "recurse"}"#),
+        called("interpret: traps", r#"{"do": "trap"}"#),
+        called("interpret: panics", r#"{"do": "panic"}"#),
+        called("interpret: floods the log", r#"{"do": "flood-log"}"#),
+        called("interpret: logs escapes", r#"{"do": "log-escapes"}"#),
+        called("interpret: logs a MiB", r#"{"do": "log-1-mib"}"#),
+        called(
+            "interpret: says it is broken",
+            r#"{"do": "internal", "text": "\u001b[31mno"}"#,
+        ),
+        called(
+            "interpret: blames the object",
+            r#"{"do": "invalid-input", "text": "no\nway"}"#,
+        ),
+        called(
+            "interpret: a state it never declared",
+            r#"{"do": "undeclared-state", "text": "Green"}"#,
+        ),
+        called(
+            "interpret: a message of a MiB",
+            r#"{"do": "long-message", "bytes": 1048576}"#,
+        ),
+        called(
+            "interpret: a message that turns around",
+            r#"{"do": "say", "text": "\u202eydaeR"}"#,
+        ),
+    ]
+}
+
+fn growing() -> Vec<Case> {
+    let does = |name, body: &str, fields: &str| {
+        let module = Module {
+            interpret: Some(body.to_owned()),
+            fields: fields.to_owned(),
+            ..Module::default()
+        };
+        called_module(name, &module)
+    };
+    vec![
+        does(
+            "interpret: memory without end",
+            "(loop (drop (memory.grow (i32.const 16))) (br 0)) unreachable",
+            "",
+        ),
+        does(
+            "interpret: all memory at once",
+            "(drop (memory.grow (i32.const 65535))) unreachable",
+            "",
+        ),
+        does(
+            "interpret: a table without end",
+            "(loop (drop (table.grow $t (ref.null func) (i32.const 1000))) (br 0)) unreachable",
+            "(table $t 1 funcref)",
+        ),
+        does(
+            "interpret: fills memory again and again",
+            "(loop (memory.fill (i32.const 0) (i32.const 1) (i32.const 131072)) (br 0)) unreachable",
+            "",
+        ),
+        does(
+            "interpret: reads beyond its memory",
+            "(i32.load (i32.const -4))",
+            "",
+        ),
+        does(
+            "interpret: divides by zero",
+            "(i32.div_u (i32.const 1) (i32.const 0))",
+            "",
+        ),
+        does(
+            "interpret: calls through an empty table",
+            "(call_indirect $t (result i32) (i32.const 0))",
+            "(table $t 1 funcref)",
+        ),
+    ]
+}
+
+/// What the host calls around a call.
+fn around() -> Vec<Case> {
+    let realloc = |name, body: &str, fields: &str| {
+        let module = Module {
+            realloc: body.to_owned(),
+            fields: fields.to_owned(),
+            ..Module::default()
+        };
+        called_module(name, &module)
+    };
+    let after = |name, body: &str| {
+        let module = Module {
+            fields: format!(
+                "(export \"cabi_post_kindsight:interpreter/interpreter@1.0.0#interpret\" (func $after))
+                (func $after (param i32) {body})"
+            ),
+            ..Module::default()
+        };
+        called_module(name, &module)
+    };
+    vec![
+        realloc("making room: loops", "(loop (br 0)) unreachable", ""),
+        realloc("making room: traps", "unreachable", ""),
+        realloc(
+            "making room: recurses",
+            "(call $deep)",
+            "(func $deep (result i32) (i32.add (call $deep) (call $deep)))",
+        ),
+        realloc("making room: beyond its memory", "i32.const -65536", ""),
+        realloc(
+            "making room: takes memory without end",
+            "(loop (drop (memory.grow (i32.const 16))) (br 0)) unreachable",
+            "",
+        ),
+        after("cleaning up: loops", "(loop (br 0))"),
+        after("cleaning up: traps", "unreachable"),
+        after(
+            "cleaning up: recurses",
+            "(call $after (local.get 0)) (call $after (local.get 0))",
+        ),
+    ]
+}
+
+#[test]
+fn what_misbehaves_when_it_is_asked() {
+    check(
+        &cases(),
+        &expect![[r#"
+        interpret: loops
+          Unknown InterpreterTimedOut: interpreter hostile 1.0.0 (sha256:…) ran past its deadline of 50 ms of processor time
+        interpret: allocates
+          Unknown InterpreterOutOfMemory: interpreter hostile 1.0.0 (sha256:…) asked for more than its limits of 8388608 bytes of memory and 20000 table elements
+        interpret: recurses
+          Unknown InterpreterStackOverflow: interpreter hostile 1.0.0 (sha256:…) used up its stack
+        interpret: traps
+          Unknown InterpreterTrapped: interpreter hostile 1.0.0 (sha256:…) trapped: wasm trap: wasm `unreachable` instruction executed
+        interpret: panics
+          Unknown InterpreterTrapped: interpreter hostile 1.0.0 (sha256:…) trapped: panicked at tests/guests/hostile/src/misdeeds.rs:53:20: the hostile guest panics as asked
+        interpret: floods the log
+          Ready AsAsked: 
+        interpret: logs escapes
+          Ready AsAsked: 
+        interpret: logs a MiB
+          Unknown InterpreterAnswerTooLarge: interpreter hostile 1.0.0 (sha256:…) answered with too much: more text than the host takes over
+        interpret: says it is broken
+          Unknown InterpreterFailed: interpreter hostile 1.0.0 (sha256:…) reports a fault of its own:  [31mno
+        interpret: blames the object
+          Unknown InvalidInput: interpreter hostile 1.0.0 (sha256:…) cannot read this object: no way
+        interpret: a state it never declared
+          Unknown InterpreterUndeclaredState: interpreter hostile 1.0.0 (sha256:…) answered with state `Green`, which it does not declare
+        interpret: a message of a MiB
+          Unknown InterpreterAnswerTooLarge: interpreter hostile 1.0.0 (sha256:…) answered with too much: more text than the host takes over
+        interpret: a message that turns around
+          Ready  ydaeR:  ydaeR
+        interpret: memory without end
+          Unknown InterpreterOutOfMemory: interpreter by-hand 1.0.0 (sha256:…) asked for more than its limits of 8388608 bytes of memory and 20000 table elements
+        interpret: all memory at once
+          Unknown InterpreterOutOfMemory: interpreter by-hand 1.0.0 (sha256:…) asked for more than its limits of 8388608 bytes of memory and 20000 table elements
+        interpret: a table without end
+          Unknown InterpreterOutOfMemory: interpreter by-hand 1.0.0 (sha256:…) asked for more than its limits of 8388608 bytes of memory and 20000 table elements
+        interpret: fills memory again and again
+          Unknown InterpreterTimedOut: interpreter by-hand 1.0.0 (sha256:…) ran past its deadline of 50 ms of processor time
+        interpret: reads beyond its memory
+          Unknown InterpreterTrapped: interpreter by-hand 1.0.0 (sha256:…) trapped: wasm trap: out of bounds memory access
+        interpret: divides by zero
+          Unknown InterpreterTrapped: interpreter by-hand 1.0.0 (sha256:…) trapped: wasm trap: integer divide by zero
+        interpret: calls through an empty table
+          Unknown InterpreterTrapped: interpreter by-hand 1.0.0 (sha256:…) trapped: wasm trap: uninitialized element
+        making room: loops
+          Unknown InterpreterTimedOut: interpreter by-hand 1.0.0 (sha256:…) ran past its deadline of 50 ms of processor time
+        making room: traps
+          Unknown InterpreterTrapped: interpreter by-hand 1.0.0 (sha256:…) trapped: wasm trap: wasm `unreachable` instruction executed
+        making room: recurses
+          Unknown InterpreterStackOverflow: interpreter by-hand 1.0.0 (sha256:…) used up its stack
+        making room: beyond its memory
+          Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: realloc return: beyond end of memory
+        making room: takes memory without end
+          Unknown InterpreterOutOfMemory: interpreter by-hand 1.0.0 (sha256:…) asked for more than its limits of 8388608 bytes of memory and 20000 table elements
+        cleaning up: loops
+          Unknown InterpreterTimedOut: interpreter by-hand 1.0.0 (sha256:…) ran past its deadline of 50 ms of processor time
+        cleaning up: traps
+          Unknown InterpreterTrapped: interpreter by-hand 1.0.0 (sha256:…) trapped: wasm trap: wasm `unreachable` instruction executed
+        cleaning up: recurses
+          Unknown InterpreterStackOverflow: interpreter by-hand 1.0.0 (sha256:…) used up its stack
+    "#]],
+    );
+}

@@ -1,0 +1,180 @@
+//! Components that want what the host does not offer, or offer what it does not want.
+
+use expect_test::expect;
+
+use super::{Case, check, refused_bytes, refused_text};
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = wanting();
+    cases.extend(offering());
+    cases
+}
+
+fn wanting() -> Vec<Case> {
+    let function = |name: &'static str, interface: &str, function: &str| {
+        let text = format!(
+            r#"(component (import "{interface}" (instance (export "{function}" (func)))))"#
+        );
+        refused_text(name, "validated", &text)
+    };
+    vec![
+        function("files", "wasi:filesystem/preopens@0.2.0", "get-directories"),
+        function("a clock", "wasi:clocks/monotonic-clock@0.2.0", "now"),
+        function("chance", "wasi:random/random@0.2.0", "get-random-u64"),
+        function(
+            "the network",
+            "wasi:sockets/network@0.2.0",
+            "instance-network",
+        ),
+        function("requests", "wasi:http/outgoing-handler@0.2.0", "handle"),
+        function(
+            "the environment",
+            "wasi:cli/environment@0.2.0",
+            "get-environment",
+        ),
+        refused_text(
+            "streams",
+            "validated",
+            r#"(component (import "wasi:io/streams@0.2.0"
+                (instance (export "input-stream" (type (sub resource))))))"#,
+        ),
+        refused_text(
+            "a resource of its own",
+            "validated",
+            r#"(component (import "handle" (type (sub resource))))"#,
+        ),
+        refused_text(
+            "foreign code",
+            "validated",
+            r#"(component (import "code" (core module)))"#,
+        ),
+        refused_text(
+            "more of the log",
+            "validated",
+            r#"(component
+                (import "kindsight:interpreter/log@1.0.0" (instance (export "read" (func)))))"#,
+        ),
+        refused_text(
+            "the log of another major",
+            "validated",
+            r#"(component
+                (import "kindsight:interpreter/log@2.0.0" (instance (export "emit" (func)))))"#,
+        ),
+        refused_text(
+            "a core module that wants env",
+            "validated",
+            r#"(module (import "env" "clock" (func (result i64))))"#,
+        ),
+        refused_text(
+            "a core module for WASI",
+            "validated",
+            r#"(module (import "wasi_snapshot_preview1" "fd_write"
+                (func (param i32 i32 i32 i32) (result i32))))"#,
+        ),
+        refused_bytes(
+            "an import that writes into terminals",
+            "validated",
+            nasty_name(),
+        ),
+    ]
+}
+
+/// An import whose name would clear the screen, if such a name were valid.
+fn nasty_name() -> Vec<u8> {
+    let text = r#"(component (import "clear-me" (func)))"#;
+    let mut bytes = wat::parse_str(text).expect("text");
+    let at = bytes
+        .windows(8)
+        .position(|it| it == b"clear-me")
+        .expect("its name");
+    bytes[at..at + 4].copy_from_slice(b"\x1b[2J");
+    bytes
+}
+
+fn offering() -> Vec<Case> {
+    vec![
+        refused_text("nothing at all", "validated", "(component)"),
+        refused_text(
+            "a core module without the contract",
+            "validated",
+            "(module)",
+        ),
+        refused_text(
+            "the next major",
+            "validated",
+            r#"(component (instance $i)
+                (export "kindsight:interpreter/interpreter@2.0.0" (instance $i)))"#,
+        ),
+        refused_text(
+            "the major before",
+            "validated",
+            r#"(component (instance $i)
+                (export "kindsight:interpreter/interpreter@0.9.0" (instance $i)))"#,
+        ),
+        refused_text(
+            "no functions",
+            "tried",
+            r#"(component (instance $i)
+                (export "kindsight:interpreter/interpreter@1.0.0" (instance $i)))"#,
+        ),
+        refused_text(
+            "functions of other shapes",
+            "tried",
+            r#"(component
+                (core module $m (func (export "f")))
+                (core instance $i (instantiate $m))
+                (func $f (canon lift (core func $i "f")))
+                (instance $e (export "describe" (func $f)) (export "interpret" (func $f)))
+                (export "kindsight:interpreter/interpreter@1.0.0" (instance $e)))"#,
+        ),
+    ]
+}
+
+#[test]
+fn what_a_component_may_not_want_or_offer() {
+    check(
+        &cases(),
+        &expect![[r#"
+        files
+          validated: imports `wasi:filesystem/preopens@0.2.0`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
+        a clock
+          validated: imports `wasi:clocks/monotonic-clock@0.2.0`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
+        chance
+          validated: imports `wasi:random/random@0.2.0`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
+        the network
+          validated: imports `wasi:sockets/network@0.2.0`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
+        requests
+          validated: imports `wasi:http/outgoing-handler@0.2.0`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
+        the environment
+          validated: imports `wasi:cli/environment@0.2.0`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
+        streams
+          validated: imports `wasi:io/streams@0.2.0`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
+        a resource of its own
+          validated: imports `handle`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
+        foreign code
+          validated: imports `code`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
+        more of the log
+          validated: imports `kindsight:interpreter/log@1.0.0#read`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
+        the log of another major
+          validated: imports `kindsight:interpreter/log@2.0.0`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
+        a core module that wants env
+          validated: not a WebAssembly component: a core module without the contract's types: failed to decode world from module: module was not valid: failed to resolve import `env::clock`: module requires an import interface named `env`
+        a core module for WASI
+          validated: not a WebAssembly component: a core module without the contract's types: failed to decode world from module: module was not valid: failed to resolve import `wasi_snapshot_preview1::fd_write`: module requires an import interface named `wasi_snapshot_preview1`
+        an import that writes into terminals
+          validated: not a WebAssembly component: import name ` [2Jr-me` is not a valid extern name ` [2Jr-me` is not in kebab case (at offset …)
+        nothing at all
+          validated: does not export `kindsight:interpreter/interpreter`
+        a core module without the contract
+          validated: does not export `kindsight:interpreter/interpreter`
+        the next major
+          validated: is written for version 2.0.0 of the contract, this host speaks 1.x
+        the major before
+          validated: is written for version 0.9.0 of the contract, this host speaks 1.x
+        no functions
+          tried: its exports do not have the contract's shapes: instance export `kindsight:interpreter/interpreter@1.0.0` does not have export `describe`
+        functions of other shapes
+          tried: its exports do not have the contract's shapes: failed to convert function to given type: type mismatch with results: expected 1-tuple, found 0-tuple
+    "#]],
+    );
+}

@@ -1,0 +1,251 @@
+//! Components that say of themselves what cannot be, or promise what they do not keep.
+
+use expect_test::expect;
+
+use super::{Case, Room, check, refused, refused_module};
+use crate::by_hand::Module;
+use crate::{said, thing, without_digests};
+
+pub(super) fn cases() -> Vec<Case> {
+    let says = |name, description: &str| refused(name, "tried", description);
+    let mut cases = vec![
+        says("no name", r#"{"name": ""}"#),
+        says("a name that is a path", r#"{"name": "../../etc/passwd"}"#),
+        says(
+            "a name that writes into terminals",
+            r#"{"name": "\u001b[2Jno"}"#,
+        ),
+        says(
+            "a version that is prose",
+            r#"{"name": "a", "version": "one and a half"}"#,
+        ),
+        says(
+            "a summary of two lines",
+            r#"{"name": "a", "summary": "two\nlines"}"#,
+        ),
+        says("no Kinds", r#"{"name": "a", "kinds": []}"#),
+        says(
+            "the same Kind twice",
+            r#"{"name": "a", "kinds": [["a.b", "*", "A"], ["a.b", "*", "A"]]}"#,
+        ),
+        says(
+            "a pattern that is none",
+            r#"{"name": "a", "kinds": [["*x.example.com", "*", "A"]]}"#,
+        ),
+        says("no states", r#"{"name": "a", "states": []}"#),
+        says(
+            "the same state twice",
+            r#"{"name": "a", "states": ["Ready", "Ready"]}"#,
+        ),
+        says(
+            "a state that is two words",
+            r#"{"name": "a", "states": ["Not Ready"]}"#,
+        ),
+        says("60,000 states", r#"{"name": "a", "more-states": 60000}"#),
+        says(
+            "fields that are no pointers",
+            r#"{"name": "a", "fields": ["status.conditions"]}"#,
+        ),
+        says(
+            "65,000 related objects",
+            r#"{"name": "a", "related-limit": 65000}"#,
+        ),
+        says(
+            "a schema that is no JSON",
+            r#"{"name": "a", "settings-schema": "level: integer"}"#,
+        ),
+        says(
+            "a schema that is a list",
+            r#"{"name": "a", "settings-schema": "[]"}"#,
+        ),
+        refused_module("257 Kinds", "tried", &many_kinds(257)),
+        refused_module("a schema of 65 KiB", "tried", &large_schema()),
+    ];
+    cases.extend(fixtures());
+    cases
+}
+
+/// So many Kinds, all of them the empty pattern.
+fn many_kinds(count: u32) -> Module {
+    let body = format!(
+        "(i32.store offset=24 (i32.const 0x20000) (i32.const 0x30000))
+        (i32.store offset=28 (i32.const 0x20000) (i32.const {count}))
+        i32.const 0x20000"
+    );
+    described(&body)
+}
+
+/// Nothing but zeros for a schema.
+fn large_schema() -> Module {
+    described(
+        "(i32.store8 offset=40 (i32.const 0x20000) (i32.const 1))
+        (i32.store offset=44 (i32.const 0x20000) (i32.const 0x30000))
+        (i32.store offset=48 (i32.const 0x20000) (i32.const 66560))
+        i32.const 0x20000",
+    )
+}
+
+fn described(body: &str) -> Module {
+    Module {
+        pages: 8,
+        describe: Some(body.to_owned()),
+        ..Module::default()
+    }
+}
+
+/// The description of a guest with one fixture, as often as `times` says.
+fn promising(spec: &str, state: &str, times: usize) -> String {
+    let object =
+        format!(r#"{{"apiVersion": "hostile.example.com/v1", "kind": "Thing", "spec": {spec}}}"#);
+    let object = object.replace('"', "\\\"");
+    let fixture = format!(r#"["it", "{object}", "{state}"]"#);
+    let fixtures = vec![fixture; times].join(", ");
+    format!(r#"{{"name": "a", "fixtures": [{fixtures}]}}"#)
+}
+
+fn fixtures() -> Vec<Case> {
+    let promises = |name, spec: &str, state: &str, times| {
+        refused(name, "tried", &promising(spec, state, times))
+    };
+    vec![
+        promises("a fixture that does not hold", "{}", "Pending", 1),
+        promises("a fixture that panics", r#"{"do": "panic"}"#, "Ready", 1),
+        promises("a fixture that loops", r#"{"do": "loop"}"#, "Ready", 1),
+        promises(
+            "a fixture it declines",
+            r#"{"do": "unsupported"}"#,
+            "Ready",
+            1,
+        ),
+        promises(
+            "a fixture of a state it never declared",
+            "{}",
+            "Splendid",
+            1,
+        ),
+        promises(
+            "answers that differ between calls",
+            r#"{"do": "waver"}"#,
+            "Ready",
+            2,
+        ),
+        refused(
+            "a fixture that is no object",
+            "tried",
+            r#"{"name": "a", "fixtures": [["it", "[]", "Ready"]]}"#,
+        ),
+    ]
+}
+
+#[test]
+fn what_cannot_be_or_does_not_hold() {
+    check(
+        &cases(),
+        &expect![[r#"
+        no name
+          tried: its description is wrong: name ``: 1 to 63 lower-case letters, digits, `-` or `.`
+        a name that is a path
+          tried: its description is wrong: name `../../etc/passwd`: 1 to 63 lower-case letters, digits, `-` or `.`
+        a name that writes into terminals
+          tried: its description is wrong: name `\u{1b}[2Jno`: 1 to 63 lower-case letters, digits, `-` or `.`
+        a version that is prose
+          tried: its description is wrong: version `one and a half`: 1 to 64 printable ASCII characters
+        a summary of two lines
+          tried: its description is wrong: summary: one line of at most 256 bytes
+        no Kinds
+          tried: its description is wrong: 0 Kinds: 1 to 256 are right
+        the same Kind twice
+          tried: its description is wrong: pattern `a.b/* A` is there twice
+        a pattern that is none
+          tried: its description is wrong: pattern `*x.example.com/* A`: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`
+        no states
+          tried: its description is wrong: 0 states: 1 to 64 are right
+        the same state twice
+          tried: its description is wrong: state `Ready` is declared twice
+        a state that is two words
+          tried: its description is wrong: state `Not Ready`: 1 to 64 letters and digits
+        60,000 states
+          tried: its description is wrong: 60003 states: 1 to 64 are right
+        fields that are no pointers
+          tried: its description is wrong: `hostile.example.com/* Thing`: field `status.conditions` is not a JSON pointer of at most 256 bytes; it starts with `/`
+        65,000 related objects
+          tried: its description is wrong: `hostile.example.com/* Thing`: a limit of 65000 related objects; 1 to 256 are right
+        a schema that is no JSON
+          tried: its description is wrong: settings-schema: a JSON object of at most 65536 bytes
+        a schema that is a list
+          tried: its description is wrong: settings-schema: a JSON object of at most 65536 bytes
+        257 Kinds
+          tried: its description is wrong: name ``: 1 to 63 lower-case letters, digits, `-` or `.`; version ``: 1 to 64 printable ASCII characters; 0 states: 1 to 64 are right; 257 Kinds: 1 to 256 are right; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `/ ` is there twice; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `/ ` is there twice; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `/ ` is there twice; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `/ ` is there twice; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `/ ` is there twice; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`
+        a schema of 65 KiB
+          tried: its description is wrong: name ``: 1 to 63 lower-case letters, digits, `-` or `.`; version ``: 1 to 64 printable ASCII characters; settings-schema: a JSON object of at most 65536 bytes; 0 states: 1 to 64 are right; 0 Kinds: 1 to 256 are right
+        a fixture that does not hold
+          tried: 1 of its fixtures do not hold: fixture `it`: expected state Pending, got Ready AsAsked ()
+        a fixture that panics
+          tried: 1 of its fixtures do not hold: fixture `it`: trapped: panicked at tests/guests/hostile/src/misdeeds.rs:53:20: the hostile guest panics as asked
+        a fixture that loops
+          tried: 1 of its fixtures do not hold: fixture `it`: ran past its deadline of 50 ms of processor time
+        a fixture it declines
+          tried: 1 of its fixtures do not hold: fixture `it`: it says it does not judge such an object
+        a fixture of a state it never declared
+          tried: 1 of its fixtures do not hold: fixture `it`: expected state Splendid, got Ready AsAsked ()
+        answers that differ between calls
+          tried: 1 of its fixtures do not hold: fixture `it`: expected state Ready, got Pending Wavers ()
+        a fixture that is no object
+          tried: 1 of its fixtures do not hold: fixture `it`: not a Kubernetes object: it does not start with `{`
+    "#]],
+    );
+}
+
+/// Who keeps every promise, and then fails: live until the breaker has seen enough.
+#[test]
+fn what_passes_its_fixtures_and_then_fails_is_gone_back_from() {
+    let mut room = Room::new();
+    let bytes = kindsight_tests::hostile(&promising("{}", "Ready", 1));
+    room.catalog
+        .receive(&Room::file("a", bytes.clone()))
+        .expect("it keeps its promises");
+    for number in 0..10 {
+        let judged = room.judge(thing(&format!(r#"{{"do": "trap", "number": {number}}}"#)));
+        assert_eq!(&*judged.verdict.reason, "InterpreterTrapped");
+    }
+    room.catalog.break_off_faulty(std::time::Instant::now());
+    assert!(room.is_healthy());
+    let judged = room.judge(thing("{}"));
+    expect!["Unknown NoInterpreter: no interpreter speaks for hostile.example.com/v1 Thing"]
+        .assert_eq(&said(&judged));
+    let page = room.catalog.page("a").expect("a page");
+    expect!["10 of its last 10 calls ended in a fault; its Kinds fall back to whoever judges them otherwise"]
+        .assert_eq(&page.history.back().expect("an event").outcome);
+    let again = room
+        .catalog
+        .receive(&Room::file("a", bytes))
+        .expect_err("it is bad");
+    expect!["received: `a` was gone back from these bytes (10 of its last 10 calls ended in a fault); load them by hand to try again"]
+        .assert_eq(&without_digests(&again.to_string()));
+}
+
+/// Two that are good each by itself.
+#[test]
+fn what_claims_anothers_kinds_is_refused() {
+    let mut room = Room::new();
+    let first = kindsight_tests::hostile(r#"{"name": "first"}"#);
+    room.catalog
+        .receive(&Room::file("first", first))
+        .expect("it is good");
+    let second = refused("second", "published", r#"{"name": "second"}"#);
+    let seen = room.meet(&second);
+    assert!(
+        seen.contains("both claim `hostile.example.com/* Thing`"),
+        "{seen}"
+    );
+    let twin = refused(
+        "twin",
+        "published",
+        r#"{"name": "first", "version": "2.0.0"}"#,
+    );
+    expect!["published: `first.wasm` has the same name `first`: leave one of them out"]
+        .assert_eq(&room.meet(&twin));
+    assert!(room.is_healthy());
+    let by = room.judge(thing("{}")).by.expect("an interpreter");
+    assert_eq!((&*by.name, &*by.version), ("first", "1.0.0"));
+}

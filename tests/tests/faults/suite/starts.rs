@@ -1,0 +1,198 @@
+//! Components that misbehave before anybody asks them about an object.
+
+use expect_test::expect;
+
+use super::{Case, check, refused, refused_module};
+use crate::by_hand::Module;
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = starting();
+    cases.extend(describing());
+    cases.extend(listing());
+    cases
+}
+
+fn starting() -> Vec<Case> {
+    let with = |name, fields: &str| {
+        let module = Module {
+            fields: fields.to_owned(),
+            ..Module::default()
+        };
+        refused_module(name, "tried", &module)
+    };
+    vec![
+        with("start: loops", "(start $s) (func $s (loop (br 0)))"),
+        with("start: traps", "(start $s) (func $s unreachable)"),
+        with(
+            "start: recurses",
+            "(start $s) (func $s (call $s) (call $s))",
+        ),
+        with(
+            "start: takes memory without end",
+            "(start $s) (func $s (loop (drop (memory.grow (i32.const 1))) (br 0)))",
+        ),
+        refused_module(
+            "start: 1 GiB of memory",
+            "tried",
+            &Module {
+                pages: 16 * 1024,
+                ..Module::default()
+            },
+        ),
+        with("start: three memories of 25 MiB", &"(memory 400)".repeat(3)),
+        with("start: forty memories", &"(memory 1)".repeat(40)),
+        with("start: a table of a million", "(table 1000000 funcref)"),
+        with("start: forty tables", &"(table 1 funcref)".repeat(40)),
+        with(
+            "start: data beyond its memory",
+            r#"(data (i32.const 131071) "two")"#,
+        ),
+    ]
+}
+
+fn describing() -> Vec<Case> {
+    let does = |name, what: &str| {
+        refused(
+            name,
+            "tried",
+            &format!(r#"{{"name": "a", "describe": "{what}"}}"#),
+        )
+    };
+    let answers = |name, body: &str| {
+        let module = Module {
+            pages: 40,
+            describe: Some(body.to_owned()),
+            fields: r#"(data (i32.const 512) "\ff\fe\c0")"#.to_owned(),
+            ..Module::default()
+        };
+        refused_module(name, "tried", &module)
+    };
+    vec![
+        does("describe: loops", "loop"),
+        does("describe: allocates", "allocate"),
+        does("describe: recurses", "recurse"),
+        does("describe: traps", "trap"),
+        does("describe: panics", "panic"),
+        answers("describe: beyond its memory", "i32.const -64"),
+        answers("describe: not aligned", "i32.const 1025"),
+        answers("describe: nothing but zeros", "i32.const 65536"),
+        answers("describe: a name that is not UTF-8", NOT_UTF8),
+        answers("describe: a phase that is none", NO_PHASE),
+        answers("describe: a list of four billion Kinds", MANY_KINDS),
+        answers("describe: 60,000 times the same MiB", ALIASED),
+    ]
+}
+
+/// A name of three bytes at 512.
+const NOT_UTF8: &str = "
+    (i32.store (i32.const 0x20000) (i32.const 512))
+    (i32.store offset=4 (i32.const 0x20000) (i32.const 3))
+    i32.const 0x20000";
+
+/// One state, whose phase is the hundredth.
+const NO_PHASE: &str = "
+    (i32.store offset=32 (i32.const 0x20000) (i32.const 0x30000))
+    (i32.store offset=36 (i32.const 0x20000) (i32.const 1))
+    (i32.store offset=8 (i32.const 0x30000) (i32.const 99))
+    i32.const 0x20000";
+
+const MANY_KINDS: &str = "
+    (i32.store offset=24 (i32.const 0x20000) (i32.const 0x30000))
+    (i32.store offset=28 (i32.const 0x20000) (i32.const -1))
+    i32.const 0x20000";
+
+/// One Kind with 60,000 fields, each of them the same MiB.
+const ALIASED: &str = "
+    (local $i i32)
+    (loop $l
+        (i32.store (i32.add (i32.const 0x40000) (i32.mul (local.get $i) (i32.const 8)))
+            (i32.const 0x100000))
+        (i32.store offset=4 (i32.add (i32.const 0x40000) (i32.mul (local.get $i) (i32.const 8)))
+            (i32.const 0x100000))
+        (local.set $i (i32.add (local.get $i) (i32.const 1)))
+        (br_if $l (i32.lt_u (local.get $i) (i32.const 60000))))
+    (i32.store offset=24 (i32.const 0x20000) (i32.const 0x30000))
+    (i32.store offset=28 (i32.const 0x20000) (i32.const 1))
+    (i32.store offset=24 (i32.const 0x30000) (i32.const 0x40000))
+    (i32.store offset=28 (i32.const 0x30000) (i32.const 60000))
+    i32.const 0x20000";
+
+fn listing() -> Vec<Case> {
+    let does = |name, what: &str| {
+        refused(
+            name,
+            "tried",
+            &format!(r#"{{"name": "a", "list-fixtures": "{what}"}}"#),
+        )
+    };
+    vec![
+        does("fixtures: loops", "loop"),
+        does("fixtures: allocates", "allocate"),
+        does("fixtures: recurses", "recurse"),
+        does("fixtures: traps", "trap"),
+        does("fixtures: panics", "panic"),
+    ]
+}
+
+#[test]
+fn what_does_not_come_up() {
+    check(
+        &cases(),
+        &expect![[r#"
+        start: loops
+          tried: `start` ran past its deadline of 1000 ms of processor time
+        start: traps
+          tried: `start` trapped: wasm trap: wasm `unreachable` instruction executed
+        start: recurses
+          tried: `start` used up its stack
+        start: takes memory without end
+          tried: `start` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
+        start: 1 GiB of memory
+          tried: `start` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
+        start: three memories of 25 MiB
+          tried: `start` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
+        start: forty memories
+          tried: no instance could be made of it: resource limit exceeded: memory count too high at 41
+        start: a table of a million
+          tried: `start` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
+        start: forty tables
+          tried: no instance could be made of it: resource limit exceeded: table count too high at 40
+        start: data beyond its memory
+          tried: `start` trapped: wasm trap: out of bounds memory access
+        describe: loops
+          tried: `describe` ran past its deadline of 1000 ms of processor time
+        describe: allocates
+          tried: `describe` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
+        describe: recurses
+          tried: `describe` used up its stack
+        describe: traps
+          tried: `describe` trapped: wasm trap: wasm `unreachable` instruction executed
+        describe: panics
+          tried: `describe` trapped: panicked at tests/guests/hostile/src/misdeeds.rs:53:20: the hostile guest panics as asked
+        describe: beyond its memory
+          tried: `describe` answered with something the contract does not allow: pointer out of bounds of memory
+        describe: not aligned
+          tried: `describe` answered with something the contract does not allow: return pointer not aligned
+        describe: nothing but zeros
+          tried: its description is wrong: name ``: 1 to 63 lower-case letters, digits, `-` or `.`; version ``: 1 to 64 printable ASCII characters; 0 states: 1 to 64 are right; 0 Kinds: 1 to 256 are right
+        describe: a name that is not UTF-8
+          tried: `describe` answered with something the contract does not allow: invalid utf-8 sequence of 1 bytes from index 0
+        describe: a phase that is none
+          tried: `describe` answered with something the contract does not allow: unexpected discriminant: 99
+        describe: a list of four billion Kinds
+          tried: `describe` answered with something the contract does not allow: list pointer/length out of bounds of memory
+        describe: 60,000 times the same MiB
+          tried: `describe` answered with too much: more text than the host takes over
+        fixtures: loops
+          tried: `fixtures` ran past its deadline of 1000 ms of processor time
+        fixtures: allocates
+          tried: `fixtures` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
+        fixtures: recurses
+          tried: `fixtures` used up its stack
+        fixtures: traps
+          tried: `fixtures` trapped: wasm trap: wasm `unreachable` instruction executed
+        fixtures: panics
+          tried: `fixtures` trapped: panicked at tests/guests/hostile/src/misdeeds.rs:53:20: the hostile guest panics as asked
+    "#]],
+    );
+}
