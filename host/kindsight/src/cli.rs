@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::config::ServeArgs;
+use crate::interpreters_command::args::InterpretersArgs;
 
 /// Says what the raw status of Kubernetes resources means, across many clusters.
 #[derive(Debug, Parser)]
@@ -34,6 +35,8 @@ pub(crate) enum Command {
     Interpret(InterpretArgs),
     /// Asks a server how an application or a cluster fares.
     Status(StatusArgs),
+    /// Shows the interpreters of a server, and changes them while it serves.
+    Interpreters(InterpretersArgs),
 }
 
 /// `kindsight demo`.
@@ -50,7 +53,7 @@ pub(crate) struct DemoArgs {
     pub(crate) listen: std::net::SocketAddr,
 }
 
-/// How `demo` and `status` print.
+/// How `demo`, `status` and `interpreters` print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DemoOutput {
     /// Columns for people.

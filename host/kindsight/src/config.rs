@@ -12,6 +12,7 @@ use anyhow::Context as _;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser};
 use kindsight_clusters::DirectoryCluster;
+use kindsight_interpreter::catalog::CatalogLimits;
 use kindsight_interpreter::{Isolation, Limits};
 
 use crate::cli::Cli;
@@ -50,14 +51,11 @@ pub(crate) struct ServeArgs {
         value_delimiter = ','
     )]
     pub(crate) clusters: Vec<DirectoryCluster>,
-    /// An interpreter that is asked before the built-in ones; may be repeated.
-    #[arg(
-        long = "interpreter",
-        env = "KINDSIGHT_INTERPRETER",
-        value_name = "FILE.wasm",
-        value_delimiter = ','
-    )]
-    pub(crate) interpreters: Vec<PathBuf>,
+    /// A folder of interpreters (`*.wasm`) that is watched: what is put there goes live, what is
+    /// taken away goes. One of the same name as a built-in takes its place; one that was uploaded
+    /// takes the place of both.
+    #[arg(long, env = "KINDSIGHT_INTERPRETERS", value_name = "DIR")]
+    pub(crate) interpreters: Option<PathBuf>,
     /// Address to serve on; port 0 takes a free one.
     #[arg(long, env = "KINDSIGHT_LISTEN", default_value = "127.0.0.1:9015")]
     pub(crate) listen: SocketAddr,
@@ -104,6 +102,16 @@ pub(crate) struct InterpreterArgs {
     /// Batches of up to 64 objects that wait for a thread.
     #[arg(long, env = "KINDSIGHT_QUEUE_MAX", default_value_t = 256)]
     queue_max: usize,
+    /// Versions of each interpreter, from the folder and uploaded, that can be gone back to.
+    #[arg(long, env = "KINDSIGHT_VERSIONS_KEPT_MAX", default_value_t = 5)]
+    versions_kept_max: usize,
+    /// Faults among a hundred calls of the last minute at which the version before comes back; 0
+    /// for never.
+    #[arg(long, env = "KINDSIGHT_BREAKER_FAULT_PERCENT", default_value_t = 50)]
+    breaker_fault_percent: u64,
+    /// Calls within the last minute below which that is not decided.
+    #[arg(long, env = "KINDSIGHT_BREAKER_CALLS_MIN", default_value_t = 10)]
+    breaker_calls_min: u64,
     /// Give every verdict an instance of its own: slower, and nothing can be carried from one
     /// object to the next.
     #[arg(long, env = "KINDSIGHT_ISOLATE_CALLS")]
@@ -127,6 +135,15 @@ pub(crate) struct RestArgs {
     /// Most `POST /v2/interpret` at a time.
     #[arg(long, env = "KINDSIGHT_INTERPRET_REQUESTS_MAX", default_value_t = kindsight_rest::INTERPRET_REQUESTS_MAX)]
     interpret_requests_max: usize,
+    /// Largest JSON body of a command about interpreters, in bytes.
+    #[arg(long, env = "KINDSIGHT_CATALOG_JSON_BYTES_MAX", default_value_t = kindsight_rest::CATALOG_JSON_BYTES_MAX)]
+    catalog_json_bytes_max: usize,
+    /// Most commands about interpreters at a time.
+    #[arg(long, env = "KINDSIGHT_CATALOG_REQUESTS_MAX", default_value_t = kindsight_rest::CATALOG_REQUESTS_MAX)]
+    catalog_requests_max: usize,
+    /// Longest time a command about interpreters is waited for, in seconds.
+    #[arg(long, env = "KINDSIGHT_CATALOG_SECONDS_MAX", default_value_t = kindsight_rest::CATALOG_TIME_MAX.as_secs())]
+    catalog_seconds_max: u64,
     /// Longest path and query, in bytes.
     #[arg(long, env = "KINDSIGHT_URI_BYTES_MAX", default_value_t = kindsight_rest::URI_BYTES_MAX)]
     uri_bytes_max: usize,
@@ -173,9 +190,24 @@ impl InterpreterArgs {
     }
 }
 
+impl InterpreterArgs {
+    pub(crate) fn catalog_limits(&self) -> CatalogLimits {
+        CatalogLimits {
+            versions_kept_max: self.versions_kept_max,
+            breaker_calls_min: self.breaker_calls_min,
+            breaker_fault_percent: self.breaker_fault_percent,
+        }
+    }
+}
+
 impl RestArgs {
-    pub(crate) fn limits(&self) -> kindsight_rest::Limits {
+    /// The largest component has one limit, which is that of the interpreters.
+    pub(crate) fn limits(&self, interpreters: &Limits) -> kindsight_rest::Limits {
         kindsight_rest::Limits {
+            component_bytes_max: interpreters.component_bytes_max,
+            catalog_json_bytes_max: self.catalog_json_bytes_max,
+            catalog_requests_max: self.catalog_requests_max,
+            catalog_time_max: Duration::from_secs(self.catalog_seconds_max),
             interpret_bytes_max: self.interpret_bytes_max,
             interpret_objects_max: self.interpret_objects_max,
             uri_bytes_max: self.uri_bytes_max,
@@ -315,6 +347,13 @@ mod tests {
         let args = serve("", &[]).unwrap();
         let (said, room) = (args.interpreter_limits.limits(), Limits::default());
         assert_eq!(format!("{said:?}"), format!("{room:?}"));
-        assert_eq!(args.rest_limits.limits(), kindsight_rest::Limits::default());
+        assert_eq!(
+            args.rest_limits.limits(&said),
+            kindsight_rest::Limits::default()
+        );
+        assert_eq!(
+            args.interpreter_limits.catalog_limits(),
+            CatalogLimits::default()
+        );
     }
 }

@@ -10,13 +10,14 @@ use anyhow::Context as _;
 use kindsight_appcontext::{RedbStore, Store};
 use kindsight_clusters::DirectoryCluster;
 use kindsight_interpreter::Limits;
+use kindsight_interpreter::catalog::CatalogLimits;
 
 use crate::application::Application;
 use crate::cli::{self, DemoArgs, DemoOutput};
 use crate::serve::{self, Parts};
 use crate::status::{self, Question};
 use crate::telemetry::{self, LogFormat};
-use crate::{judge, live};
+use crate::{interpreters, judge, live};
 
 /// Runs the command.
 ///
@@ -59,7 +60,9 @@ fn parts(args: &DemoArgs, application: &Application, folder: &Path) -> anyhow::R
         }
         clusters.push(DirectoryCluster::new(cluster.name.parse()?, reports));
     }
-    let interpreters = live::start(Limits::default(), live::cache_folder().as_deref(), &[])?;
+    let limits = Limits::default();
+    let cache = live::cache_folder();
+    let live = interpreters::open(&store, limits.clone(), CatalogLimits::default(), cache.as_deref())?;
     // Once is over before anybody could ask: any free port will do.
     let listen = if args.once {
         SocketAddr::from((Ipv4Addr::LOCALHOST, 0))
@@ -68,9 +71,11 @@ fn parts(args: &DemoArgs, application: &Application, folder: &Path) -> anyhow::R
     };
     Ok(Parts {
         store,
-        interpreters: Arc::new(interpreters),
+        live,
+        directory: None,
         clusters,
         listen,
+        interpreter_limits: limits,
         limits: kindsight_rest::Limits::default(),
     })
 }

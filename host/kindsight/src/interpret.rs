@@ -2,8 +2,8 @@
 //!
 //! input files -> **documents** (one object each, or a group of related ones) -> judged -> printed
 
-mod documents;
-mod input;
+pub(crate) mod documents;
+pub(crate) mod input;
 mod output;
 mod scanner;
 

@@ -6,9 +6,13 @@
 
 mod application;
 mod cli;
+mod client;
+mod comparison;
 mod config;
 mod demo;
 mod interpret;
+mod interpreters;
+mod interpreters_command;
 mod judge;
 mod live;
 mod manifest;
@@ -24,8 +28,11 @@ use std::process::ExitCode;
 use crate::cli::{Cli, Command};
 
 fn main() -> ExitCode {
+    if live::is_compiler() {
+        return kindsight_interpreter::compile_child();
+    }
     match config::read(std::env::args_os().collect()).and_then(run) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             cli::complain(&error);
@@ -34,13 +41,15 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(cli: Cli) -> anyhow::Result<()> {
+fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
-        Command::Demo(args) => demo::run(&args),
-        Command::Serve(args) => serve::run(args),
-        Command::Interpret(args) => interpret::run(&args),
-        Command::Status(args) => status::run(args),
+        Command::Demo(args) => demo::run(&args)?,
+        Command::Serve(args) => serve::run(args)?,
+        Command::Interpret(args) => interpret::run(&args)?,
+        Command::Status(args) => status::run(args)?,
+        Command::Interpreters(args) => return interpreters_command::run(&args),
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Whether whoever read our output went away, as `head` does.

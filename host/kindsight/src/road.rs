@@ -7,21 +7,30 @@
 //! One thread at a time walks it, so a place is never judged twice at once; the workers of the
 //! interpreter room share the judging itself. Queries never wait for it: they read the board.
 
+mod affected;
+mod again;
+mod known;
 mod place;
+mod records;
+mod swap;
 
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use kindsight_appcontext::{AppContexts, ContextSnapshot, Recorded, Records, Store};
+use kindsight_appcontext::{AppContexts, Recorded, Records, Store};
 use kindsight_clusters::ClusterEvent;
 use kindsight_interpreter::Interpreters;
-use kindsight_model::{Bundle, ClusterName, ContextId, DeploymentId, DigName};
-use kindsight_status::{ActionView, AppView, Board, ContextView, RecordView};
-use serde::Serialize;
+use kindsight_model::{Bundle, ClusterName, ContextId, DeploymentId};
+use kindsight_status::Board;
 
+use crate::road::known::{By, Known};
 use crate::road::place::Place;
+use crate::road::swap::Swap;
+
+pub(crate) use known::Held;
+pub(crate) use swap::Progress;
 
 /// Everything the road needs to keep between two events.
 pub(crate) struct Road {
@@ -30,14 +39,9 @@ pub(crate) struct Road {
     interpreters: Arc<Interpreters>,
     board: Arc<Board>,
     known: HashMap<ContextId, Known>,
-}
-
-/// One `AppContext`, as the road keeps it.
-struct Known {
-    meta: Option<DigName>,
-    status: Arc<str>,
-    faults: Vec<Arc<str>>,
-    apps: Vec<(Arc<str>, Vec<Place>)>,
+    /// Reports that were taken in so far.
+    reports: u64,
+    swap: Swap,
 }
 
 impl Road {
@@ -50,58 +54,33 @@ impl Road {
         Self {
             contexts: AppContexts::new(Arc::clone(&store)),
             records: Records::new(store),
+            swap: Swap::new(interpreters.published()),
             interpreters,
             board,
             known: HashMap::new(),
+            reports: 0,
         }
     }
 
     /// Shows everything the store holds: after it, queries are answered with what was last known.
     pub(crate) fn load(&mut self, now_ms: i64) -> anyhow::Result<()> {
-        self.show_records()?;
+        records::show(&self.records, &self.board)?;
+        let by = By {
+            interpreters: &self.interpreters,
+            // A set that is published meanwhile is followed slice by slice.
+            set: self.swap.goal(),
+        };
         for id in self.contexts.list().context("list the AppContexts")? {
             let snapshot = self
                 .contexts
                 .read(&id)
                 .with_context(|| format!("read AppContext {id}"))?;
             if let Some(snapshot) = snapshot {
-                self.known
-                    .insert(id.clone(), Known::new(snapshot, &self.interpreters, now_ms));
-                self.show(&id);
+                let known = Known::new(snapshot, by, now_ms);
+                show(&self.board, &id, &known);
+                self.known.insert(id, known);
             }
         }
-        Ok(())
-    }
-
-    fn show_records(&self) -> anyhow::Result<()> {
-        let digs = self
-            .records
-            .digs()
-            .context("read the records of deployment intent groups")?;
-        let clusters = self
-            .records
-            .clusters()
-            .context("read the records of clusters")?;
-        for unreadable in digs.unreadable.iter().chain(&clusters.unreadable) {
-            tracing::warn!(
-                key = unreadable.key,
-                why = unreadable.why,
-                "record not readable"
-            );
-        }
-        let digs = digs.records.into_iter().map(|(name, record)| {
-            let profile = record.profile.map(Into::into);
-            (name, record_view(profile, &record.actions))
-        });
-        let clusters = clusters
-            .records
-            .into_iter()
-            .map(|(name, record)| (name, record_view(None, &record.actions)));
-        let (digs, clusters) = (digs.collect(), clusters.collect());
-        self.board.publish(|shown| {
-            shown.digs = digs;
-            shown.clusters = clusters;
-        });
         Ok(())
     }
 
@@ -153,10 +132,23 @@ impl Road {
             }
         }
         let deployment = bundle.deployment.clone();
-        self.change(&deployment, cluster, |place, interpreters| {
-            place.report(bundle, interpreters, now_ms);
+        let mut is_set_back = false;
+        self.change(&deployment, cluster, |place, by| {
+            is_set_back = place.forget_again();
+            place.report(bundle, by, now_ms);
             true
         });
+        self.note_report(&deployment.context, is_set_back);
+    }
+
+    /// Notes whose report was the last one: after a swap its turn comes first.
+    fn note_report(&mut self, context: &ContextId, is_set_back: bool) {
+        self.reports += 1;
+        if let Some(known) = self.known.get_mut(context) {
+            let before = std::mem::replace(&mut known.last_report, self.reports);
+            let after = self.reports;
+            self.swap.reported(context, before, after, is_set_back);
+        }
     }
 
     /// Says of an unreadable report in the place it is about, as far as its file name tells.
@@ -168,24 +160,46 @@ impl Road {
         self.change(&deployment, cluster, |place, _| place.fault(error, now_ms));
     }
 
-    /// Judges again what asked for it. Answers when that will be next.
+    /// Judges again what asked for it, by the set it is shown by. Answers when that will be next.
     pub(crate) fn look_again(&mut self, now_ms: i64) -> Option<i64> {
-        let mut changed = Vec::new();
         let mut next: Option<i64> = None;
         for (id, known) in &mut self.known {
-            for place in known.places() {
-                if place.look_again_at_ms().is_some_and(|at| at <= now_ms) {
-                    place.judge(&self.interpreters, now_ms);
-                    changed.push(id.clone());
-                }
-                next = next.into_iter().chain(place.look_again_at_ms()).min();
+            if known.look_again(&self.interpreters, now_ms) {
+                show(&self.board, id, known);
             }
-        }
-        changed.dedup();
-        for id in &changed {
-            self.show(id);
+            next = next.into_iter().chain(known.look_again_at_ms()).min();
         }
         next
+    }
+
+    /// Whether something is still shown by another set than the one that is published.
+    pub(crate) fn swap_pending(&self) -> bool {
+        self.swap.is_pending(&self.interpreters.published())
+    }
+
+    /// Judges again, after a swap, about [`swap::SLICE_OBJECTS`] objects of those it affects. Does nothing
+    /// where nothing is pending. Call it, with events in between, until nothing is.
+    pub(crate) fn follow_swap(&mut self, now_ms: i64) {
+        let (known, interpreters) = (&mut self.known, &self.interpreters);
+        for id in self.swap.slice(known, interpreters, now_ms) {
+            if let Some(known) = self.known.get(&id) {
+                show(&self.board, &id, known);
+            }
+        }
+        self.swap.shown();
+    }
+
+    /// How what is shown follows what is published, for other threads to read.
+    pub(crate) fn progress(&self) -> Arc<Progress> {
+        self.swap.progress()
+    }
+
+    /// Everything the clusters reported, in order of place. It is shared, not copied.
+    pub(crate) fn inventory(&self) -> Vec<Held> {
+        let known = self.known.iter();
+        let mut held: Vec<Held> = known.flat_map(|(id, known)| known.held(id)).collect();
+        held.sort_by(|a, b| a.place.cmp(&b.place));
+        held
     }
 
     /// Changes one place, and shows it where `change` says that it did.
@@ -193,113 +207,32 @@ impl Road {
         &mut self,
         deployment: &DeploymentId,
         cluster: &ClusterName,
-        change: impl FnOnce(&mut Place, &Interpreters) -> bool,
+        change: impl FnOnce(&mut Place, By<'_>) -> bool,
     ) {
-        let Some(known) = self.known.get_mut(&deployment.context) else {
-            return;
-        };
-        let mut apps = known.apps.iter_mut();
-        let app = apps.find(|(name, _)| *name == deployment.app);
-        let mut places = app.into_iter().flat_map(|(_, places)| places);
-        if let Some(place) = places.find(|place| place.cluster() == cluster)
-            && change(place, &self.interpreters)
+        let DeploymentId { context, app } = deployment;
+        if let Some(known) = self.known.get_mut(context)
+            && known.change(app, cluster, &self.interpreters, change)
         {
-            self.show(&deployment.context);
+            show(&self.board, context, known);
         }
     }
 
+    /// Changes every place in a cluster, and shows the contexts in which `change` says that it did.
     fn change_all(&mut self, cluster: &ClusterName, change: impl Fn(&mut Place) -> bool) {
-        let mut changed = Vec::new();
         for (id, known) in &mut self.known {
-            let places = known.places().filter(|place| place.cluster() == cluster);
-            // Every place is changed, so this counts instead of stopping at the first.
-            if places.map(&change).filter(|&did| did).count() > 0 {
-                changed.push(id.clone());
+            if known.change_all(cluster, &change) {
+                show(&self.board, id, known);
             }
         }
-        for id in &changed {
-            self.show(id);
-        }
-    }
-
-    fn show(&self, id: &ContextId) {
-        let Some(known) = self.known.get(id) else {
-            return;
-        };
-        let view = Arc::new(known.view(id));
-        // The old view is dropped after queries may go on.
-        drop(
-            self.board
-                .publish(|shown| shown.contexts.insert(id.clone(), view)),
-        );
     }
 }
 
-impl Known {
-    fn new(snapshot: ContextSnapshot, interpreters: &Interpreters, now_ms: i64) -> Self {
-        let meta = snapshot.meta.as_ref();
-        let namespace: Arc<str> = meta.map_or("", |meta| &meta.namespace).into();
-        let name = |meta: &kindsight_appcontext::ContextMeta| {
-            DigName::new(&meta.project, &meta.composite_app, &meta.version, &meta.dig).ok()
-        };
-        let unreadable = snapshot.unreadable.iter();
-        let faults = unreadable.map(|it| format!("{}: {}", it.key, it.why).into());
-        let status: Arc<str> = snapshot.status.as_deref().unwrap_or_default().into();
-        let app = |app: kindsight_appcontext::AppSnapshot| {
-            let name: Arc<str> = app.name.as_str().into();
-            let places = app.clusters.into_iter().map(|cluster| {
-                let mut place = Place::new(cluster, &namespace, &snapshot.id, &name);
-                place.judge(interpreters, now_ms);
-                place
-            });
-            (Arc::clone(&name), places.collect())
-        };
-        Self {
-            meta: meta.and_then(name),
-            status,
-            faults: faults.collect(),
-            apps: snapshot.apps.into_iter().map(app).collect(),
-        }
-    }
-
-    fn places(&mut self) -> impl Iterator<Item = &mut Place> {
-        self.apps.iter_mut().flat_map(|(_, places)| places)
-    }
-
-    fn view(&self, id: &ContextId) -> ContextView {
-        let apps = self.apps.iter().map(|(name, places)| AppView {
-            name: Arc::clone(name),
-            clusters: places.iter().filter_map(Place::view).collect(),
-        });
-        ContextView {
-            id: id.clone(),
-            meta: self.meta.clone(),
-            status: Arc::clone(&self.status),
-            apps: apps.collect(),
-            faults: self.faults.clone(),
-        }
-    }
+/// Shows a context as it stands now.
+fn show(board: &Board, id: &ContextId, known: &Known) {
+    let view = Arc::new(known.view(id));
+    // The old view is dropped after queries may go on.
+    drop(board.publish(|shown| shown.contexts.insert(id.clone(), view)));
 }
 
-fn record_view(
-    profile: Option<Arc<str>>,
-    actions: &[kindsight_appcontext::Action],
-) -> Arc<RecordView> {
-    let actions = actions.iter().map(|action| ActionView {
-        state: word(&action.state),
-        instance: action.instance.clone(),
-        time: action.time.as_str().into(),
-    });
-    Arc::new(RecordView {
-        profile,
-        actions: actions.collect(),
-    })
-}
-
-/// The word a unit variant is written as.
-fn word(value: &impl Serialize) -> Arc<str> {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(word)) => word.into(),
-        _ => "".into(),
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -16,23 +16,32 @@ use kindsight_rest::{AppState, Limits};
 use kindsight_status::Board;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc::{Receiver, channel};
+use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::config::ServeArgs;
+use crate::interpreters::{Library, Live, guard, watch};
 use crate::judge::{Court, now_ms};
-use crate::road::Road;
-use crate::{live, telemetry};
+use crate::road::{Held, Road};
+use crate::{interpreters, telemetry};
 
 /// Reports that wait for the road: a cluster that says more waits until there is a place.
 const EVENTS_MAX: usize = 64;
+/// Events that are taken before what waits for longer has its turn: the next slice after a swap.
+const EVENTS_PER_STEP_MAX: usize = 16;
+/// Askers for everything the road holds that wait for it.
+const INVENTORIES_MAX: usize = 4;
 
 /// What a server is made of.
 pub(crate) struct Parts {
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) interpreters: Arc<Interpreters>,
+    pub(crate) live: Live,
+    /// The watched directory of interpreters.
+    pub(crate) directory: Option<PathBuf>,
     pub(crate) clusters: Vec<DirectoryCluster>,
     pub(crate) listen: SocketAddr,
+    pub(crate) interpreter_limits: kindsight_interpreter::Limits,
     pub(crate) limits: Limits,
 }
 
@@ -59,7 +68,7 @@ pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
         config: _,
         data_dir,
         clusters,
-        interpreters,
+        interpreters: directory,
         listen,
         log: _,
         log_format: _,
@@ -68,18 +77,22 @@ pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
     } = *args;
     make_private(&data_dir)?;
     let store = RedbStore::open(&data_dir.join("store.redb")).context("open the store")?;
+    let store: Arc<dyn Store> = Arc::new(store);
     let cache = data_dir.join("aot");
     tracing::info!(
         "loading interpreters; those not in {} are compiled first",
         cache.display()
     );
-    let interpreters = live::start(interpreter_limits.limits(), Some(&cache), &interpreters)?;
+    let limits = interpreter_limits.limits();
+    let catalog_limits = interpreter_limits.catalog_limits();
     let parts = Parts {
-        store: Arc::new(store),
-        interpreters: Arc::new(interpreters),
+        live: interpreters::open(&store, limits.clone(), catalog_limits, Some(&cache))?,
+        store,
+        directory,
         clusters,
         listen,
-        limits: rest_limits.limits(),
+        limits: rest_limits.limits(&limits),
+        interpreter_limits: limits,
     };
     runtime()?.block_on(async {
         let running = start(parts).await?;
@@ -103,16 +116,20 @@ pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
 pub(crate) async fn start(parts: Parts) -> anyhow::Result<Running> {
     let Parts {
         store,
-        interpreters,
+        live: Live { catalog, swapped },
+        directory,
         clusters,
         listen,
+        interpreter_limits,
         limits,
     } = parts;
     let board = Arc::new(Board::default());
+    let interpreters = Arc::clone(catalog.interpreters());
     let mut road = Road::new(store, Arc::clone(&interpreters), Arc::clone(&board));
     let road = tokio::task::spawn_blocking(move || road.load(now_ms()).map(|()| road))
         .await
         .context("load the store")??;
+    let progress = road.progress();
     let listener = TcpListener::bind(listen)
         .await
         .with_context(|| format!("listen on {listen}; `--listen 127.0.0.1:0` takes a free port"))?;
@@ -132,13 +149,28 @@ pub(crate) async fn start(parts: Parts) -> anyhow::Result<Running> {
             .tasks
             .spawn(cluster.run(events_tx, running.shutdown.clone()));
     }
+    let (inventories_tx, inventories_rx) = channel(INVENTORIES_MAX);
     running.tasks.spawn(walk(
         road,
         events_rx,
+        swapped,
+        inventories_rx,
         Arc::clone(&running.unsynced),
         running.shutdown.clone(),
     ));
-    running.answer(listener, board, interpreters, limits);
+    let (tasks, shutdown) = (&running.tasks, &running.shutdown);
+    tasks.spawn(guard(Arc::clone(&catalog), shutdown.clone()));
+    if let Some(path) = directory {
+        let bytes_max = interpreter_limits.component_bytes_max;
+        tasks.spawn(watch(
+            Arc::clone(&catalog),
+            path,
+            bytes_max,
+            shutdown.clone(),
+        ));
+    }
+    let library = Library::new(catalog, interpreter_limits, inventories_tx, progress);
+    running.answer(listener, board, interpreters, library, limits);
     Ok(running)
 }
 
@@ -149,12 +181,14 @@ impl Running {
         listener: TcpListener,
         board: Arc<Board>,
         interpreters: Arc<Interpreters>,
+        library: Library,
         limits: Limits,
     ) {
         let unsynced = Arc::clone(&self.unsynced);
         let state = AppState {
             board,
             judge: Arc::new(Court(interpreters)),
+            catalog: Arc::new(library),
             missing: Arc::new(move || missing(&unsynced)),
             clock: Arc::new(now_ms),
             limits,
@@ -207,10 +241,14 @@ fn missing(unsynced: &Unsynced) -> Vec<String> {
         .collect()
 }
 
-/// Walks the road: events as they come, and verdicts that want to be looked at again.
-async fn walk(
+/// Walks the road: events as they come, what a swap of interpreters affects, and verdicts that want
+/// to be looked at again. Who swaps says so to `swapped`. Who wants to know everything the road holds
+/// sends to `inventories` where the answer goes.
+pub(crate) async fn walk(
     mut road: Road,
     mut events: Receiver<ClusterEvent>,
+    swapped: Arc<Notify>,
+    mut inventories: Receiver<oneshot::Sender<Vec<Held>>>,
     unsynced: Unsynced,
     shutdown: CancellationToken,
 ) {
@@ -219,20 +257,35 @@ async fn walk(
         let wait = look_again_at_ms.map_or(Duration::MAX, |at| {
             Duration::from_millis(u64::try_from(at - now_ms()).unwrap_or(0))
         });
-        let event = tokio::select! {
+        let is_pending = road.swap_pending();
+        let first = tokio::select! {
+            // In this order: an event never waits for more than one slice, and no slice for more than
+            // one step of events.
+            biased;
             () = shutdown.cancelled() => return,
+            Some(asker) = inventories.recv() => {
+                // Who asked may have gone.
+                let _ = asker.send(road.inventory());
+                continue;
+            }
             // Without clusters there are no events; what is known may still want a look.
             Some(event) = events.recv() => Some(event),
+            () = std::future::ready(()), if is_pending => None,
+            () = swapped.notified() => None,
             () = tokio::time::sleep(wait) => None,
         };
-        let synced = match &event {
-            Some(ClusterEvent::Synced { cluster }) => Some(cluster.clone()),
-            _ => None,
-        };
+        let rest = std::iter::from_fn(|| events.try_recv().ok());
+        let taken: Vec<ClusterEvent> = first
+            .into_iter()
+            .chain(rest)
+            .take(EVENTS_PER_STEP_MAX)
+            .collect();
+        let synced: Vec<ClusterName> = taken.iter().filter_map(synced).collect();
         let step = move || {
-            if let Some(event) = event {
+            for event in taken {
                 road.take(event, now_ms());
             }
+            road.follow_swap(now_ms());
             let next = road.look_again(now_ms());
             (road, next)
         };
@@ -245,12 +298,16 @@ async fn walk(
                 return;
             }
         }
-        if let Some(cluster) = synced {
-            unsynced
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .remove(&cluster);
-        }
+        let mut unsynced = unsynced.lock().unwrap_or_else(PoisonError::into_inner);
+        unsynced.retain(|cluster| !synced.contains(cluster));
+    }
+}
+
+/// The cluster that has said everything, where an event says so.
+fn synced(event: &ClusterEvent) -> Option<ClusterName> {
+    match event {
+        ClusterEvent::Synced { cluster } => Some(cluster.clone()),
+        _ => None,
     }
 }
 

@@ -2,21 +2,12 @@
 
 mod answer;
 
-use std::fmt::Write as _;
-use std::io::Write as _;
-use std::time::Duration;
-
-use anyhow::Context as _;
 use kindsight_model::{ClusterName, DigName};
 
 use crate::cli::{DemoOutput, StatusArgs};
+use crate::client::{self, Request};
 use crate::judge;
 use crate::status::answer::Answer;
-
-/// The largest answer that is read, in bytes.
-const ANSWER_BYTES_MAX: u64 = 1024 * 1024 * 1024;
-/// The longest a server is waited for.
-const SERVER_WAIT_MAX: Duration = Duration::from_mins(1);
 
 /// What is asked.
 #[derive(Debug)]
@@ -65,30 +56,12 @@ impl Question {
         &self.path
     }
 
-    fn url(&self, server: &str, more: &[(&str, &str)]) -> String {
-        let mut url = format!("{}{}", server.trim_end_matches('/'), self.path);
-        let given = self
-            .parameters
-            .iter()
-            .map(|(name, value)| (*name, value.as_str()));
-        for (position, (name, value)) in given.chain(more.iter().copied()).enumerate() {
-            url.push(if position == 0 { '?' } else { '&' });
-            url.extend([name, "="]);
-            encode(value, &mut url);
+    fn request(&self) -> Request {
+        let mut request = Request::get(self.path.clone());
+        for (name, value) in &self.parameters {
+            request = request.with(name, value);
         }
-        url
-    }
-}
-
-/// Percent-encodes all but what is safe everywhere in a URL.
-fn encode(value: &str, url: &mut String) {
-    for byte in value.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            url.push(char::from(byte));
-        } else {
-            // Writing to a String does not fail.
-            let _ = write!(url, "%{byte:02X}");
-        }
+        request
     }
 }
 
@@ -127,40 +100,11 @@ pub(crate) fn show(
 ) -> anyhow::Result<()> {
     let out = std::io::stdout().lock();
     match output {
-        DemoOutput::Json => {
-            let mut out = out;
-            let text = ask(&question.url(server, &[]))?;
-            out.write_all(text.as_bytes())?;
-            if !text.ends_with('\n') {
-                writeln!(out)?;
-            }
-            Ok(())
-        }
+        DemoOutput::Json => client::print_as_is(out, &question.request().ask(server)?),
         DemoOutput::Table => {
-            let text = ask(&question.url(server, &[("output", "detail")]))?;
-            let answer: Answer = serde_json::from_str(&text).context("read the server's answer")?;
+            let request = question.request().with("output", "detail");
+            let answer: Answer = client::read(&request.ask(server)?)?;
             answer.print(out, now_ms)
         }
     }
-}
-
-fn ask(url: &str) -> anyhow::Result<String> {
-    let agent: ureq::Agent = ureq::Agent::config_builder()
-        .http_status_as_error(false)
-        .timeout_global(Some(SERVER_WAIT_MAX))
-        .build()
-        .into();
-    let mut response = agent.get(url).call().with_context(|| {
-        format!("ask {url}; is `kindsight serve` running there? --server names another")
-    })?;
-    let status = response.status();
-    let body = response
-        .body_mut()
-        .with_config()
-        .limit(ANSWER_BYTES_MAX)
-        .read_to_string()?;
-    if status.is_success() {
-        return Ok(body);
-    }
-    Err(answer::refusal(status.as_u16(), &body))
 }

@@ -7,12 +7,32 @@ pub(crate) const ROWS_MEASURED: usize = 500;
 /// The widest column but the last, in characters.
 const WIDTH_MAX: usize = 48;
 
+/// The hexadecimal digits of a digest that a column shows: enough to tell versions apart.
+const DIGEST_DIGITS: usize = 12;
+
+/// A text from outside as it may stand in a line: control characters are replaced, since they could
+/// write anywhere on a terminal.
+pub(crate) fn clean(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
+
+/// The beginning of a digest such as `sha256:0123…`, as columns show it.
+pub(crate) fn short_digest(digest: &str) -> &str {
+    let shown = "sha256:".len() + DIGEST_DIGITS;
+    digest.get(..shown).unwrap_or(digest)
+}
+
 /// A table that prints itself as it grows: the first rows set the widths.
 pub(crate) struct Table<W> {
     to: W,
     head: Vec<String>,
-    waiting: Vec<Vec<String>>,
+    waiting: Vec<Line>,
     widths: Option<Vec<usize>>,
+}
+
+enum Line {
+    Row(Vec<String>),
+    Note(String),
 }
 
 impl<W: Write> Table<W> {
@@ -26,17 +46,25 @@ impl<W: Write> Table<W> {
         }
     }
 
-    /// Adds a row. Control characters are replaced: they could write anywhere on a terminal.
+    /// Adds a row. Control characters are replaced, see [`clean`].
     pub(crate) fn row(&mut self, cells: &[&str]) -> io::Result<()> {
         let cells = cells.iter().map(|cell| match *cell {
             "" => "-".to_owned(),
-            cell => cell.replace(char::is_control, " "),
+            cell => clean(cell),
         });
-        let cells: Vec<String> = cells.collect();
+        self.line(Line::Row(cells.collect()))
+    }
+
+    /// Adds a line about the row before it. It has no columns, and none makes room for it.
+    pub(crate) fn note(&mut self, text: &str) -> io::Result<()> {
+        self.line(Line::Note(clean(text)))
+    }
+
+    fn line(&mut self, line: Line) -> io::Result<()> {
         if let Some(widths) = &self.widths {
-            return print(&mut self.to, &cells, widths);
+            return line.print(&mut self.to, widths);
         }
-        self.waiting.push(cells);
+        self.waiting.push(line);
         if self.waiting.len() < ROWS_MEASURED {
             return Ok(());
         }
@@ -48,8 +76,8 @@ impl<W: Write> Table<W> {
         if self.widths.is_none() && !self.waiting.is_empty() {
             let widths = self.measure();
             print(&mut self.to, &self.head, &widths)?;
-            for row in self.waiting.drain(..) {
-                print(&mut self.to, &row, &widths)?;
+            for line in self.waiting.drain(..) {
+                line.print(&mut self.to, &widths)?;
             }
             self.widths = Some(widths);
         }
@@ -57,7 +85,11 @@ impl<W: Write> Table<W> {
     }
 
     fn measure(&self) -> Vec<usize> {
-        let rows = std::iter::once(&self.head).chain(&self.waiting);
+        let rows = self.waiting.iter().filter_map(|line| match line {
+            Line::Row(cells) => Some(cells),
+            Line::Note(_) => None,
+        });
+        let rows = std::iter::once(&self.head).chain(rows);
         let mut widths = vec![0; self.head.len()];
         for row in rows {
             for (width, cell) in widths.iter_mut().zip(row) {
@@ -65,6 +97,15 @@ impl<W: Write> Table<W> {
             }
         }
         widths
+    }
+}
+
+impl Line {
+    fn print(&self, to: &mut impl Write, widths: &[usize]) -> io::Result<()> {
+        match self {
+            Self::Row(cells) => print(to, cells, widths),
+            Self::Note(text) => writeln!(to, "{text}"),
+        }
     }
 }
 
@@ -89,12 +130,13 @@ mod tests {
         let mut out = Vec::new();
         let mut table = Table::new(&mut out, &["A", "LONG", "M"]);
         table.row(&["wider", "x", "first\u{1b}[31m"]).unwrap();
+        table.note("  a note is longer than\tany column").unwrap();
         table.row(&["a", "", "second"]).unwrap();
         table.flush().unwrap();
         let text = String::from_utf8(out).unwrap();
         assert_eq!(
             text,
-            "A      LONG  M\nwider  x     first [31m\na      -     second\n"
+            "A      LONG  M\nwider  x     first [31m\n  a note is longer than any column\na      -     second\n"
         );
     }
 }

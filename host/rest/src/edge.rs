@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tokio::sync::Semaphore;
 
-use crate::problem::Problem;
+use crate::problem::{INTERNAL, Problem};
 
 /// Notes what was asked and how it ended. The query is left out: names in it are nobody's business.
 pub(crate) async fn note(request: Request, next: Next) -> Response {
@@ -39,16 +39,54 @@ pub(crate) async fn set_headers(request: Request, next: Next) -> Response {
     response
 }
 
+/// How long a request may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TimeLimit {
+    pub(crate) max: Duration,
+    /// What its sender is told beside that it was too long; may be empty.
+    pub(crate) advice: &'static str,
+}
+
 /// Ends a request that takes too long.
 pub(crate) async fn limit_time(
-    State(max): State<Duration>,
+    State(limit): State<TimeLimit>,
     request: Request,
     next: Next,
 ) -> Response {
-    let answer = tokio::time::timeout(max, next.run(request)).await;
+    let answer = tokio::time::timeout(limit.max, next.run(request)).await;
     answer.unwrap_or_else(|_| {
-        let detail = format!("the request took longer than {max:?}");
+        let detail = format!(
+            "the request took longer than {:?}{}",
+            limit.max, limit.advice
+        );
         Problem::new(StatusCode::REQUEST_TIMEOUT, detail).into_response()
+    })
+}
+
+/// Refuses what a page of another site makes a browser ask.
+///
+/// A browser sends some requests to any address without asking first, also to one that only its own
+/// machine reaches; it says in `Origin` for whose page. Programs send no `Origin`.
+pub(crate) async fn refuse_foreign(request: Request, next: Next) -> Response {
+    if is_foreign(request.headers()) {
+        let detail = "a page of another origin asks for this; `Origin` has to be left out, or name the host that is asked";
+        return Problem::new(StatusCode::FORBIDDEN, detail).into_response();
+    }
+    next.run(request).await
+}
+
+/// Whether an `Origin` is anything but `scheme://` and the `Host`. That of a page without an origin
+/// is the word `null`.
+fn is_foreign(headers: &HeaderMap) -> bool {
+    let host = headers.get(header::HOST).map(HeaderValue::as_bytes);
+    let origins = headers.get_all(header::ORIGIN).iter();
+    let mut authorities = origins.map(|origin| {
+        let (_scheme, authority) = origin.to_str().ok()?.split_once("://")?;
+        Some(authority.as_bytes())
+    });
+    authorities.any(|authority| match (authority, host) {
+        (Some(authority), Some(host)) => !authority.eq_ignore_ascii_case(host),
+        _ => true,
     })
 }
 
@@ -59,6 +97,17 @@ pub(crate) async fn limit_uri(State(max): State<usize>, request: Request, next: 
     if bytes > max {
         let detail = format!("path and query of {bytes} bytes are longer than {max} bytes");
         return Problem::new(StatusCode::URI_TOO_LONG, detail).into_response();
+    }
+    next.run(request).await
+}
+
+/// Refuses a body that is said to be too large before any of it is asked for: a client that waits to
+/// be asked then reads why, and has sent nothing.
+pub(crate) async fn limit_body(State(max): State<usize>, request: Request, next: Next) -> Response {
+    let length = request.headers().get(header::CONTENT_LENGTH);
+    let length = length.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    if length.is_some_and(|length| length > max) {
+        return Problem::too_large(max).into_response();
     }
     next.run(request).await
 }
@@ -86,9 +135,5 @@ pub(crate) fn answer_panic(panic: Box<dyn Any + Send>) -> Response {
         .copied()
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     tracing::error!(panic = text.unwrap_or("no text"), "a handler panicked");
-    Problem::new(
-        StatusCode::INTERNAL_SERVER_ERROR,
-        "an internal fault; it has been logged",
-    )
-    .into_response()
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL).into_response()
 }

@@ -18,6 +18,8 @@
     clippy::print_stdout
 )]
 
+mod catalog;
+mod command;
 mod connection;
 mod edge;
 mod judge;
@@ -37,8 +39,16 @@ use std::sync::Arc;
 
 use kindsight_status::Board;
 
+pub use catalog::{
+    Action, Answer, CallLimits, CallStatistics, Catalog, ChangeSample, ChangedBy, Command,
+    DeclaredState, HandledKind, HistoryEntry, InterpreterDetail, InterpreterList,
+    InterpreterStatus, InterpreterSummary, InterpreterVersion, Latency, Outcome, OutcomeStatus,
+    Refusal, SampledVerdict, ShadowFaults, ShadowLatency, ShadowReport, ShadowedVersion, Source,
+    VerdictChange, VersionOutcome,
+};
 pub use judge::{Interpreter, Judge, Judged, Verdicts};
 pub use limits::{
+    CATALOG_JSON_BYTES_MAX, CATALOG_REQUESTS_MAX, CATALOG_TIME_MAX, COMPONENT_BYTES_MAX,
     CONNECTIONS_MAX, DRAIN_MAX, IDLE_MAX, INTERPRET_BYTES_MAX, INTERPRET_OBJECTS_MAX,
     INTERPRET_REQUESTS_MAX, Limits, REQUEST_TIME_MAX, REQUESTS_MAX, URI_BYTES_MAX,
 };
@@ -54,6 +64,8 @@ pub struct AppState {
     pub board: Arc<Board>,
     /// Who judges objects that are sent.
     pub judge: Arc<dyn Judge>,
+    /// Who knows the interpreters and changes them.
+    pub catalog: Arc<dyn Catalog>,
     /// What is still missing before queries can be answered, in words; empty when nothing is.
     /// Asked on every `GET /readyz`, so it has to be quick.
     pub missing: Arc<dyn Fn() -> Vec<String> + Send + Sync>,

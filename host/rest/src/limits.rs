@@ -12,13 +12,24 @@ pub const URI_BYTES_MAX: usize = 8 * 1024;
 pub const REQUESTS_MAX: usize = 256;
 /// The most `POST /v2/interpret` that are worked on at a time: bounds what their bodies take.
 pub const INTERPRET_REQUESTS_MAX: usize = 16;
-/// The longest a request may take until its answer begins, with reading its body.
+/// The largest component that is taken, in bytes. What a room further in takes may be less.
+pub const COMPONENT_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// The largest body of every other command to an interpreter, in bytes: that of the largest schema
+/// of settings.
+pub const CATALOG_JSON_BYTES_MAX: usize = 64 * 1024;
+/// The most commands to interpreters that are worked on at a time: bounds what their components take,
+/// and how many are compiled beside each other.
+pub const CATALOG_REQUESTS_MAX: usize = 4;
+/// The longest a command to an interpreter may take, with reading its body: a compilation of 30
+/// seconds that waits for two others, and half a minute to send and try the component.
+pub const CATALOG_TIME_MAX: Duration = Duration::from_mins(2);
+/// The longest any other request may take until its answer begins, with reading its body.
 pub const REQUEST_TIME_MAX: Duration = Duration::from_secs(30);
 /// The most connections at a time. Further ones wait to be accepted.
 pub const CONNECTIONS_MAX: usize = 1024;
 /// The longest a connection may be without a byte in either direction. Longer than
-/// [`REQUEST_TIME_MAX`], or a slow request would be cut off before it is told so.
-pub const IDLE_MAX: Duration = Duration::from_mins(1);
+/// [`CATALOG_TIME_MAX`], or a slow request would be cut off before it is told so.
+pub const IDLE_MAX: Duration = Duration::from_secs(150);
 /// The longest that requests in progress are waited for when the server stops.
 pub const DRAIN_MAX: Duration = Duration::from_secs(10);
 
@@ -35,6 +46,14 @@ pub struct Limits {
     pub requests_max: usize,
     /// See [`INTERPRET_REQUESTS_MAX`].
     pub interpret_requests_max: usize,
+    /// See [`COMPONENT_BYTES_MAX`].
+    pub component_bytes_max: usize,
+    /// See [`CATALOG_JSON_BYTES_MAX`].
+    pub catalog_json_bytes_max: usize,
+    /// See [`CATALOG_REQUESTS_MAX`].
+    pub catalog_requests_max: usize,
+    /// See [`CATALOG_TIME_MAX`].
+    pub catalog_time_max: Duration,
     /// See [`REQUEST_TIME_MAX`].
     pub request_time_max: Duration,
     /// See [`CONNECTIONS_MAX`].
@@ -53,6 +72,10 @@ impl Default for Limits {
             uri_bytes_max: URI_BYTES_MAX,
             requests_max: REQUESTS_MAX,
             interpret_requests_max: INTERPRET_REQUESTS_MAX,
+            component_bytes_max: COMPONENT_BYTES_MAX,
+            catalog_json_bytes_max: CATALOG_JSON_BYTES_MAX,
+            catalog_requests_max: CATALOG_REQUESTS_MAX,
+            catalog_time_max: CATALOG_TIME_MAX,
             request_time_max: REQUEST_TIME_MAX,
             connections_max: CONNECTIONS_MAX,
             idle_max: IDLE_MAX,

@@ -6,10 +6,11 @@
 use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use kindsight_status::QueryError;
+use kindsight_status::{KNOWN_SHOWN_MAX, QueryError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::catalog::Refusal;
 use crate::submission::SubmissionError;
 
 /// The media type of a problem document.
@@ -17,6 +18,9 @@ pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
 
 /// When a client that was told that the server is busy may come back, in seconds.
 const RETRY_AFTER_S: &str = "1";
+
+/// What the reader is told of a fault of ours.
+pub(crate) const INTERNAL: &str = "an internal fault; it has been logged";
 
 /// What went wrong, as RFC 9457 has it.
 #[derive(Debug, Serialize, ToSchema)]
@@ -39,6 +43,10 @@ pub struct ProblemDocument {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     problems: Vec<PartialProblem>,
+    /// The step of the pipeline that refused a component, or its settings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, value_type = String, example = "tried")]
+    step: Option<String>,
 }
 
 /// One thing that was wrong.
@@ -61,6 +69,7 @@ pub(crate) struct Problem {
     status: StatusCode,
     detail: String,
     problems: Vec<PartialProblem>,
+    step: Option<String>,
     /// In seconds.
     retry_after: Option<&'static str>,
 }
@@ -71,6 +80,7 @@ impl Problem {
             status,
             detail: detail.into(),
             problems: Vec::new(),
+            step: None,
             retry_after: None,
         }
     }
@@ -78,6 +88,38 @@ impl Problem {
     /// The request cannot be understood; everything that is wrong is named.
     pub(crate) fn invalid(problems: Vec<kindsight_status::Problem>) -> Self {
         QueryError::Invalid(problems).into()
+    }
+
+    /// What was asked of the interpreter `name` was not done.
+    pub(crate) fn refused(name: &str, refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::NotFound { known } => Self {
+                problems: vec![PartialProblem {
+                    parameter: "name".to_owned(),
+                    detail: format!("`{name}` is not known"),
+                    expected: one_of(&known),
+                }],
+                ..Self::new(
+                    StatusCode::NOT_FOUND,
+                    format!("there is no interpreter `{name}`"),
+                )
+            },
+            Refusal::Conflict(why) => Self::new(StatusCode::CONFLICT, why),
+            Refusal::Refused { step, why } => Self {
+                step: Some(step),
+                ..Self::new(StatusCode::UNPROCESSABLE_ENTITY, why)
+            },
+            Refusal::Failed(why) => {
+                tracing::error!(interpreter = name, error = why, "a command failed");
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL)
+            }
+        }
+    }
+
+    /// A body of more than so many bytes.
+    pub(crate) fn too_large(max: usize) -> Self {
+        let detail = format!("the body is larger than {max} bytes");
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
     }
 
     /// Too much at a time.
@@ -98,6 +140,7 @@ impl IntoResponse for Problem {
             status: self.status.as_u16(),
             detail: self.detail,
             problems: self.problems,
+            step: self.step,
         };
         let mut response = (self.status, axum::Json(document)).into_response();
         let headers = response.headers_mut();
@@ -153,5 +196,16 @@ impl From<QueryRejection> for Problem {
 impl From<BytesRejection> for Problem {
     fn from(rejection: BytesRejection) -> Self {
         Self::new(rejection.status(), rejection.body_text())
+    }
+}
+
+/// Names that would be right, as status queries list them.
+fn one_of(known: &[String]) -> String {
+    let shown = known.iter().take(KNOWN_SHOWN_MAX);
+    let shown: Vec<_> = shown.map(|name| format!("`{name}`")).collect();
+    match known.len().saturating_sub(shown.len()) {
+        0 if shown.is_empty() => "nothing of the kind is known".to_owned(),
+        0 => format!("one of {}", shown.join(", ")),
+        more => format!("one of {} and {more} more", shown.join(", ")),
     }
 }

@@ -1,6 +1,7 @@
 //! The whole URL surface, and the document that describes it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::StatusCode;
@@ -11,8 +12,10 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::edge::TimeLimit;
 use crate::problem::Problem;
-use crate::routes::{interpret, service, status};
+use crate::routes::interpreters::commands;
+use crate::routes::{interpret, interpreters, service, status};
 use crate::{AppState, Limits, edge};
 
 /// The document root; paths and schemas come from the routes.
@@ -25,7 +28,7 @@ use crate::{AppState, Limits, edge};
     ),
     tags(
         (name = "status", description = "How applications and clusters fare."),
-        (name = "interpreters", description = "What the status of a resource means."),
+        (name = "interpreters", description = "What the status of a resource means, and who says so."),
         (name = "service", description = "This service itself."),
     ),
 )]
@@ -44,10 +47,6 @@ pub fn router(state: AppState) -> Router {
         .fallback(move || std::future::ready(Problem::new(StatusCode::NOT_FOUND, known.clone())))
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(
-            limits.request_time_max,
-            edge::limit_time,
-        ))
-        .layer(middleware::from_fn_with_state(
             limits.uri_bytes_max,
             edge::limit_uri,
         ))
@@ -65,21 +64,54 @@ pub fn openapi() -> String {
 fn documented(limits: Limits) -> OpenApiRouter<AppState> {
     let slots =
         |max| middleware::from_fn_with_state(Arc::new(Semaphore::new(max)), edge::limit_requests);
+    let time = |max: Duration, advice| {
+        middleware::from_fn_with_state(TimeLimit { max, advice }, edge::limit_time)
+    };
     let interpret = OpenApiRouter::new()
         .routes(routes!(interpret::interpret))
         .layer(DefaultBodyLimit::max(limits.interpret_bytes_max))
         .layer(slots(limits.interpret_requests_max));
-    let limited = OpenApiRouter::new()
+    let queries = OpenApiRouter::new()
         .routes(routes!(status::dig_status))
         .routes(routes!(status::cluster_status))
+        .routes(routes!(interpreters::list))
+        .routes(routes!(interpreters::inspect))
         .merge(interpret)
-        .layer(slots(limits.requests_max));
-    OpenApiRouter::with_openapi(ApiDoc::openapi())
-        .merge(limited)
+        .layer(time(limits.request_time_max, ""));
+    let commands = changes(limits)
+        .layer(slots(limits.catalog_requests_max))
+        .layer(time(limits.catalog_time_max, interpreters::TOO_LONG))
+        .layer(middleware::from_fn(edge::refuse_foreign));
+    let limited = queries.merge(commands).layer(slots(limits.requests_max));
+    let service = OpenApiRouter::new()
         .routes(routes!(service::index))
         .routes(routes!(service::healthz))
         .routes(routes!(service::readyz))
         .routes(routes!(service::openapi_json))
+        .layer(time(limits.request_time_max, ""));
+    OpenApiRouter::with_openapi(ApiDoc::openapi())
+        .merge(limited)
+        .merge(service)
+}
+
+/// What changes interpreters, or works on them for long.
+fn changes(limits: Limits) -> OpenApiRouter<AppState> {
+    let said = |max: usize| middleware::from_fn_with_state(max, edge::limit_body);
+    let load = OpenApiRouter::new()
+        .routes(routes!(interpreters::load))
+        .layer(DefaultBodyLimit::max(limits.component_bytes_max))
+        .layer(said(limits.component_bytes_max));
+    let others = OpenApiRouter::new()
+        .routes(routes!(commands::remove))
+        .routes(routes!(commands::shadow))
+        .routes(routes!(commands::promote))
+        .routes(routes!(commands::rollback))
+        .routes(routes!(commands::disable))
+        .routes(routes!(commands::enable))
+        .routes(routes!(commands::set, commands::clear))
+        .layer(DefaultBodyLimit::max(limits.catalog_json_bytes_max))
+        .layer(said(limits.catalog_json_bytes_max));
+    load.merge(others)
 }
 
 async fn wrong_method(request: Request) -> Problem {

@@ -1,5 +1,6 @@
 //! The handlers, by whom they ask.
 
 pub(crate) mod interpret;
+pub(crate) mod interpreters;
 pub(crate) mod service;
 pub(crate) mod status;

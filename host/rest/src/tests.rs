@@ -14,11 +14,16 @@ use kindsight_status::{
 use serde_json::Value;
 use tower::ServiceExt;
 
-use crate::{AppState, Judge, Judged, Limits, router};
+use crate::{AppState, Catalog, Judge, Judged, Limits, router};
+use shelf::Shelf;
 
 mod answers;
+mod commands;
 mod documented;
+mod foreign;
+mod interpreters;
 mod limited;
+mod shelf;
 
 const STATUS: &str = "/v2/projects/testvfw/composite-apps/compositevfw/v1/deployment-intent-groups/vfw_deployment_intent_group/status";
 const CLUSTER_STATUS: &str = "/v2/cluster-providers/vfw-cluster-provider/clusters/edge01/status";
@@ -109,6 +114,7 @@ fn state(limits: Limits) -> AppState {
     AppState {
         board: Arc::new(board()),
         judge: Arc::new(Kindly),
+        catalog: Arc::new(Shelf::default()),
         missing: Arc::new(Vec::new),
         clock: Arc::new(|| 1_597_988_400_000),
         limits,
@@ -154,6 +160,10 @@ async fn send(router: Router, method: &str, uri: &str, body: impl Into<Body>) ->
         .uri(uri)
         .body(body.into())
         .unwrap();
+    answered(router, request).await
+}
+
+async fn answered(router: Router, request: Request<Body>) -> Answered {
     let response = router.oneshot(request).await.unwrap();
     let (parts, body) = response.into_parts();
     let bytes = to_bytes(body, usize::MAX).await.unwrap();

@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use kindsight_appcontext::{ClusterSnapshot, ResourceSnapshot};
-use kindsight_interpreter::{Interpreters, Judged};
+use kindsight_interpreter::Judged;
 use kindsight_model::{Bundle, ClusterName, ContextId, DeploymentId, Object, decode_status};
 use kindsight_status::{ClusterInput, ClusterView, Expected, Observed, Reported, project};
 
 use crate::manifest;
+use crate::road::affected::Kinds;
+use crate::road::again::{Again, Slice};
+use crate::road::known::By;
 
 /// One app in one cluster.
 pub(crate) struct Place {
@@ -20,6 +23,10 @@ pub(crate) struct Place {
     /// What the cluster said last; none until it said something.
     reported: Option<Arc<[Object]>>,
     judged: Vec<Judged>,
+    /// When a verdict wants to be looked at again: the earliest.
+    look_again_at_ms: Option<i64>,
+    /// What the next set says of the last report; none where nobody has asked it.
+    again: Option<Again>,
     /// Since when the cluster cannot be reached.
     unreachable_since_ms: Option<i64>,
     /// Since when the cluster does not report on this app any more; for what the store remembers,
@@ -47,6 +54,8 @@ impl Place {
             remembered: false,
             reported: None,
             judged: Vec::new(),
+            look_again_at_ms: None,
+            again: None,
             unreachable_since_ms: None,
             silent_since_ms: None,
             manifest_faults: Vec::new(),
@@ -103,13 +112,19 @@ impl Place {
         self.view.clone()
     }
 
-    /// Takes in what the cluster reported and judges it.
-    pub(crate) fn report(&mut self, bundle: Bundle, interpreters: &Interpreters, now_ms: i64) {
+    /// What the cluster said last; none until it said something.
+    pub(crate) fn reported(&self) -> Option<&Arc<[Object]>> {
+        self.reported.as_ref()
+    }
+
+    /// Takes in what the cluster reported and judges it. What another set says of the report before
+    /// is dropped.
+    pub(crate) fn report(&mut self, bundle: Bundle, by: By<'_>, now_ms: i64) {
         self.unreachable_since_ms = None;
         self.silent_since_ms = None;
         self.remembered = false;
         self.take_in(bundle);
-        self.judge(interpreters, now_ms);
+        self.judge(by, now_ms);
     }
 
     fn take_in(&mut self, bundle: Bundle) {
@@ -117,22 +132,68 @@ impl Place {
         let faults = rejected.map(|it| format!("report: {}: {}", it.pointer, it.error).into());
         self.report_faults = faults.collect();
         self.reported = Some(bundle.objects.into());
+        self.again = None;
     }
 
     /// Asks the interpreters; what they have said of equal objects before comes from the memo.
-    pub(crate) fn judge(&mut self, interpreters: &Interpreters, now_ms: i64) {
+    pub(crate) fn judge(&mut self, by: By<'_>, now_ms: i64) {
         if let Some(objects) = &self.reported {
-            self.judged = interpreters.judge(objects, now_ms);
+            self.judged = by.judge(objects, now_ms);
         }
-        self.project(now_ms);
+        self.show(now_ms);
+    }
+
+    /// Asks another set about what it may see differently, as far as the slice allows. What is shown
+    /// stays. Answers whether all was asked.
+    pub(crate) fn judge_again(
+        &mut self,
+        goal: By<'_>,
+        kinds: &mut Kinds<'_>,
+        slice: &mut Slice,
+        now_ms: i64,
+    ) -> bool {
+        let Some(objects) = &self.reported else {
+            return true;
+        };
+        if self.again.is_none() && slice.is_spent() {
+            return false;
+        }
+        let again = self.again.get_or_insert_with(|| {
+            slice.count_looks(objects.len());
+            Again::of(objects, |gvk| kinds.are_affected(gvk))
+        });
+        while !again.is_done() && !slice.is_spent() {
+            slice.count_judged(again.part(goal, slice.objects_max(), now_ms));
+        }
+        again.is_done()
+    }
+
+    /// Takes over what another set said. Answers whether that changes anything.
+    pub(crate) fn adopt(&mut self, now_ms: i64) -> bool {
+        let again = self.again.take().map(Again::into_judged);
+        let mut is_new = false;
+        for (at, judged) in again.into_iter().flatten() {
+            if let Some(shown) = self.judged.get_mut(at)
+                && *shown != judged
+            {
+                *shown = judged;
+                is_new = true;
+            }
+        }
+        if is_new {
+            self.show(now_ms);
+        }
+        is_new
+    }
+
+    /// Drops what another set said. Answers whether there was something.
+    pub(crate) fn forget_again(&mut self) -> bool {
+        self.again.take().is_some_and(|again| again.is_begun())
     }
 
     /// When a verdict wants to be looked at again: the earliest.
     pub(crate) fn look_again_at_ms(&self) -> Option<i64> {
-        let judged = self.judged.iter();
-        judged
-            .filter_map(|judged| judged.verdict.look_again_at_ms)
-            .min()
+        self.look_again_at_ms
     }
 
     /// The cluster cannot be reached: its last word stays, marked. Answers whether that is new.
@@ -175,6 +236,14 @@ impl Place {
     fn stale_since_ms(&self) -> Option<i64> {
         let causes = [self.unreachable_since_ms, self.silent_since_ms];
         causes.into_iter().flatten().min()
+    }
+
+    /// Shows verdicts that are new.
+    fn show(&mut self, now_ms: i64) {
+        let judged = self.judged.iter();
+        let times = judged.filter_map(|judged| judged.verdict.look_again_at_ms);
+        self.look_again_at_ms = times.min();
+        self.project(now_ms);
     }
 
     fn project(&mut self, now_ms: i64) {

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::table::Table;
+use crate::table::{Table, clean, short_digest};
 
 /// The answer to a status query.
 #[derive(Debug, Deserialize)]
@@ -154,11 +154,11 @@ impl Answer {
                 )?;
             }
             for fault in &cluster.faults {
-                writeln!(to, "{place}: {}", fault.replace(char::is_control, " "))?;
+                writeln!(to, "{place}: {}", clean(fault))?;
             }
         }
         for fault in &self.faults {
-            writeln!(to, "{}", fault.replace(char::is_control, " "))?;
+            writeln!(to, "{}", clean(fault))?;
         }
         Ok(())
     }
@@ -183,7 +183,7 @@ impl Resource {
         let interpreter = by
             .map(|by| format!("{} {}", by.name, by.version))
             .unwrap_or_default();
-        let digest = by.and_then(|by| by.digest.get(..19)).unwrap_or_default();
+        let digest = by.map_or("", |by| short_digest(&by.digest));
         let mut cells: Vec<&str> = vec![
             app,
             &cluster.name,
@@ -223,33 +223,6 @@ fn duration(span_ms: i64) -> String {
         () if hours < 48 => format!("{hours}h"),
         () => format!("{days}d"),
     }
-}
-
-/// What a server says where it refuses: the problem document's own words.
-pub(crate) fn refusal(status: u16, body: &str) -> anyhow::Error {
-    let problem: Value = serde_json::from_str(body).unwrap_or_default();
-    let text =
-        |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
-    let mut words = text(&problem, "detail")
-        .or_else(|| text(&problem, "title"))
-        .unwrap_or_else(|| "no reason given".to_owned());
-    for problem in problem
-        .get("problems")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-    {
-        for (name, lead) in [
-            ("parameter", "\n  "),
-            ("detail", ": "),
-            ("expected", "; right is: "),
-        ] {
-            if let Some(part) = text(problem, name) {
-                words.extend([lead, &part]);
-            }
-        }
-    }
-    anyhow::anyhow!("the server answers {status}: {words}")
 }
 
 #[cfg(test)]

@@ -5,7 +5,9 @@
 )]
 
 mod demo;
+mod diff;
 mod goldens;
 mod interpret;
+mod interpreters;
 mod process;
 mod serve;

@@ -11,6 +11,9 @@ use serde_json::Value;
 /// tests' own builds of wasmtime are slow on a busy machine.
 const READY_MAX: Duration = Duration::from_mins(2);
 
+/// The longest an answer may take: what is loaded is compiled first.
+const ANSWER_MAX: Duration = Duration::from_mins(2);
+
 /// The binary, with a cache of compiled interpreters that this build's tests share.
 pub(crate) fn kindsight(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kindsight"));
@@ -49,6 +52,11 @@ impl Server {
     /// Starts `serve` over a data folder, with clusters as `provider+name=DIR`, and waits until it
     /// is ready.
     pub(crate) fn start(data: &Path, clusters: &[String]) -> Self {
+        Self::start_with(data, clusters, &[])
+    }
+
+    /// The same with further arguments.
+    pub(crate) fn start_with(data: &Path, clusters: &[String], more: &[&str]) -> Self {
         let data = data.to_str().expect("a UTF-8 path");
         let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache/kindsight");
         std::fs::create_dir_all(cache).expect("the shared cache");
@@ -56,6 +64,7 @@ impl Server {
         for cluster in clusters {
             command.args(["--cluster", cluster]);
         }
+        command.args(more);
         let mut child = command
             .stderr(Stdio::piped())
             .spawn()
@@ -107,6 +116,24 @@ impl Server {
         (response.status().as_u16(), body(&mut response))
     }
 
+    /// Status code and body of a PUT.
+    pub(crate) fn put(&self, path: &str, content: &[u8]) -> (u16, Value) {
+        try_put(&self.url, path, content).expect("an answer")
+    }
+
+    /// Status code and body of a DELETE.
+    pub(crate) fn delete(&self, path: &str) -> (u16, Value) {
+        let agent = agent();
+        let request = agent.delete(format!("{}{path}", self.url));
+        let mut response = request.call().expect("an answer");
+        (response.status().as_u16(), body(&mut response))
+    }
+
+    /// Its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends SIGTERM and waits for the end; answers whether it ended well.
     pub(crate) fn stop(mut self) -> bool {
         let pid = i32::try_from(self.child.id()).expect("a process id");
@@ -129,12 +156,23 @@ impl Drop for Server {
     }
 }
 
+/// Status code and body of a PUT to a server that may be gone.
+pub(crate) fn try_put(url: &str, path: &str, content: &[u8]) -> Option<(u16, Value)> {
+    let agent = agent();
+    let request = agent
+        .put(format!("{url}{path}"))
+        .content_type("application/wasm");
+    let mut response = request.send(content).ok()?;
+    let status = response.status().as_u16();
+    let mut text = String::new();
+    let mut reader = response.body_mut().as_reader();
+    reader.read_to_string(&mut text).ok()?;
+    Some((status, serde_json::from_str(&text).unwrap_or_default()))
+}
+
 fn agent() -> ureq::Agent {
     let config = ureq::Agent::config_builder().http_status_as_error(false);
-    config
-        .timeout_global(Some(Duration::from_secs(30)))
-        .build()
-        .into()
+    config.timeout_global(Some(ANSWER_MAX)).build().into()
 }
 
 fn body(response: &mut ureq::http::Response<ureq::Body>) -> Value {

@@ -119,3 +119,47 @@ fn every_word_that_a_query_knows_is_described() {
         assert_eq!(names.len(), unknown[0].expected.matches(", ").count() + 1);
     }
 }
+
+#[tokio::test]
+async fn every_member_of_what_is_said_of_interpreters_is_described() {
+    let document: Value = serde_json::from_str(&openapi()).unwrap();
+    let schemas = document["components"]["schemas"].clone();
+    let mut walk = Walk {
+        schemas: schemas.clone(),
+        met: BTreeSet::new(),
+    };
+    let ask = |method, uri| send(router(state(Limits::default())), method, uri, Body::empty());
+    for (schema, method, uri) in [
+        ("InterpreterList", "GET", "/v2/interpreters"),
+        ("InterpreterDetail", "GET", "/v2/interpreters/apps"),
+        ("Outcome", "PUT", "/v2/interpreters/apps"),
+        ("ShadowReport", "POST", "/v2/interpreters/apps/shadow"),
+        ("Problem", "PUT", "/v2/interpreters/refused"),
+        ("Problem", "POST", "/v2/interpreters/nobody/rollback"),
+    ] {
+        walk.object(schema, &ask(method, uri).await.json());
+    }
+    let met: BTreeSet<_> = walk
+        .met
+        .iter()
+        .filter_map(|it| it.split('/').next())
+        .collect();
+    assert_eq!(met.len(), 20, "{met:?}");
+    for name in &met {
+        for key in schemas[name]["properties"].as_object().unwrap().keys() {
+            let member = format!("{name}/{key}");
+            assert!(walk.met.contains(&member), "{member} is in no answer");
+        }
+    }
+}
+
+#[test]
+fn every_parameter_of_a_load_is_described() {
+    let document: Value = serde_json::from_str(&openapi()).unwrap();
+    let load = &document["paths"]["/v2/interpreters/{name}"]["put"];
+    let parameters = load["parameters"].as_array().unwrap();
+    let names: Vec<_> = parameters.iter().map(|it| &it["name"]).collect();
+    assert_eq!(names, ["name", "digest", "candidate"]);
+    let required: Vec<_> = parameters.iter().map(|it| &it["required"]).collect();
+    assert_eq!(required, [true, false, false]);
+}

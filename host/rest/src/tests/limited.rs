@@ -75,8 +75,17 @@ async fn a_request_that_takes_too_long_is_ended() {
 
 /// Sends what is never answered and, while that is being worked on, one more.
 async fn second_request(limits: Limits, method: &str, uri: &str) -> Answered {
+    second_of(limits, ("/v2/interpret", NEVER), method, uri).await
+}
+
+async fn second_of(
+    limits: Limits,
+    (never, body): (&str, &'static str),
+    method: &str,
+    uri: &str,
+) -> Answered {
     let router = router(state(limits));
-    let first = send(router.clone(), "POST", "/v2/interpret", NEVER);
+    let first = send(router.clone(), "POST", never, body);
     tokio::select! {
         biased;
         answer = first => answer,
@@ -109,6 +118,91 @@ async fn only_so_many_bodies_are_held_at_a_time() {
         second_request(limits, "GET", STATUS).await.status,
         StatusCode::OK
     );
+}
+
+#[tokio::test]
+async fn a_component_that_is_too_large_is_refused() {
+    let limits = Limits {
+        component_bytes_max: 10,
+        catalog_json_bytes_max: 2,
+        ..Limits::default()
+    };
+    let put = |uri, body: &'static str| send(router(state(limits)), "PUT", uri, body);
+    let loaded = put("/v2/interpreters/apps", "0123456789").await;
+    assert_eq!(loaded.status, StatusCode::OK);
+    let detail = put("/v2/interpreters/apps", "0123456789a")
+        .await
+        .problem(StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(detail, "the body is larger than 10 bytes");
+}
+
+#[tokio::test]
+async fn a_component_that_is_said_to_be_too_large_is_not_asked_for() {
+    let limits = Limits {
+        component_bytes_max: 10,
+        ..Limits::default()
+    };
+    let head = "PUT /v2/interpreters/apps HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: 11\r\n\r\n";
+    let (answer, _) = serve_to(limits, |address| ask(address, head)).await;
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+    assert!(answer.contains("larger than 10 bytes"), "{answer}");
+}
+
+#[tokio::test]
+async fn settings_that_are_too_large_are_refused() {
+    let limits = Limits {
+        catalog_json_bytes_max: 2,
+        ..Limits::default()
+    };
+    let ask = |method, uri, body: &'static str| send(router(state(limits)), method, uri, body);
+    let settings = "/v2/interpreters/apps/settings";
+    assert_eq!(ask("PUT", settings, "{}").await.status, StatusCode::OK);
+    let promote = "/v2/interpreters/apps/promote";
+    for (method, uri) in [("PUT", settings), ("POST", promote)] {
+        let detail = ask(method, uri, "{ }")
+            .await
+            .problem(StatusCode::PAYLOAD_TOO_LARGE);
+        assert_eq!(detail, "the body is larger than 2 bytes");
+    }
+}
+
+#[tokio::test]
+async fn a_command_has_a_longer_time_than_a_query() {
+    let limits = Limits {
+        request_time_max: Duration::from_millis(5),
+        catalog_time_max: Duration::from_millis(50),
+        ..Limits::default()
+    };
+    let begun = std::time::Instant::now();
+    let never = "/v2/interpreters/never/rollback";
+    let answer = send(router(state(limits)), "POST", never, Body::empty()).await;
+    let detail = answer.problem(StatusCode::REQUEST_TIMEOUT);
+    assert_eq!(
+        detail,
+        "the request took longer than 50ms; what it began may still take effect: ask for the interpreter"
+    );
+    assert!(begun.elapsed() >= limits.catalog_time_max);
+}
+
+#[test]
+fn a_connection_is_not_cut_off_before_a_slow_request_is_told_so() {
+    let limits = Limits::default();
+    assert!(limits.idle_max > limits.catalog_time_max.max(limits.request_time_max));
+}
+
+#[tokio::test]
+async fn only_so_many_commands_are_worked_on_at_a_time() {
+    let limits = Limits {
+        catalog_requests_max: 1,
+        ..Limits::default()
+    };
+    let never = ("/v2/interpreters/never/rollback", "");
+    let answer = second_of(limits, never, "PUT", "/v2/interpreters/apps").await;
+    answer.problem(StatusCode::SERVICE_UNAVAILABLE);
+    for uri in [STATUS, "/v2/interpreters", "/v2/interpreters/apps"] {
+        let answer = second_of(limits, never, "GET", uri).await;
+        assert_eq!(answer.status, StatusCode::OK);
+    }
 }
 
 /// Serves while `client` runs on a thread of its own, then stops.

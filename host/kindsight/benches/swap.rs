@@ -1,0 +1,268 @@
+//! What a swap of an interpreter costs those who ask meanwhile: the real binary, 100 contexts of 1,000
+//! resources of one Kind, two clients that ask all the time.
+//!
+//! Says how long it takes from the answer to the upload until every context shows the new version's
+//! verdicts, what queries take meanwhile and without a swap, and how many failed.
+//!
+//! `cargo bench -p kindsight --bench swap`
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use kindsight_appcontext::{
+    Action, AppContexts, ContextMeta, ContextStatus, DigRecord, NewApp, NewCluster, NewContext,
+    Recorded, Records, RedbStore, Store,
+};
+use kindsight_model::{ContextId, DigName};
+use serde_json::{Value, json};
+
+const CONTEXTS: usize = 100;
+const RESOURCES: usize = 1000;
+const CLUSTER: &str = "docks+east";
+const CLIENTS: usize = 2;
+const IDLE: Duration = Duration::from_secs(3);
+
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn id(number: usize) -> ContextId {
+    (10_000 + number).to_string().parse().expect("an id")
+}
+
+fn fill(store: &Arc<dyn Store>, number: usize) {
+    let dig = DigName::new("port", "quay", "v1", &format!("dig{number}")).expect("a name");
+    let action = json!({"state": "Instantiated", "instance": id(number).as_str(), "time": "2026-11-21T12:00:00Z"});
+    let action: Action = serde_json::from_value(action).expect("an action");
+    let record = DigRecord {
+        profile: None,
+        actions: vec![action],
+    };
+    let records = Records::new(Arc::clone(store));
+    records.create_dig(&dig, &record).expect("a record");
+    let contexts = AppContexts::new(Arc::clone(store));
+    let cluster = NewCluster {
+        cluster: CLUSTER.parse().expect("a cluster"),
+        group: None,
+        resources: Vec::new(),
+    };
+    let context = NewContext {
+        meta: ContextMeta::of_dig(&dig),
+        apps: vec![NewApp {
+            name: "lift".to_owned(),
+            clusters: vec![cluster],
+        }],
+    };
+    let created = contexts.create_as(&id(number), &context);
+    created.expect("a context");
+    let recorded = contexts.record_status(&id(number), ContextStatus::Instantiated);
+    assert_eq!(recorded.expect("a status"), Recorded::Written);
+}
+
+fn report(number: usize) -> String {
+    let statuses = (0..RESOURCES).map(|resource| {
+        let name = format!("crane-{resource}");
+        let crane = json!({
+            "apiVersion": "example.com/v1", "kind": "Crane",
+            "metadata": {"name": name, "namespace": "quay"},
+            "spec": {"number": number * RESOURCES + resource},
+            "status": {"phase": "Working", "conditions": [{"type": "Ready", "status": "True", "reason": "Lifting"}]},
+        });
+        let res = base64::engine::general_purpose::STANDARD.encode(crane.to_string());
+        json!({"group": "example.com", "version": "v1", "kind": "Crane", "name": name, "namespace": "quay", "res": res})
+    });
+    let name = format!("{}-lift", id(number));
+    json!({
+        "apiVersion": "k8splugin.io/v1alpha1",
+        "kind": "ResourceBundleState",
+        "metadata": {"name": name, "labels": {"emco/deployment-id": name}},
+        "status": {"resourceStatuses": statuses.collect::<Vec<_>>()},
+    })
+    .to_string()
+}
+
+fn component(version: usize) -> Vec<u8> {
+    let description = json!({"name": "crane", "version": format!("{version}.0.0"), "kinds": [["example.com", "*", "Crane"]]});
+    kindsight_tests::hostile(&description.to_string())
+}
+
+fn agent() -> ureq::Agent {
+    let config = ureq::Agent::config_builder().http_status_as_error(false);
+    config.build().into()
+}
+
+fn path(number: usize) -> String {
+    format!(
+        "/v2/projects/port/composite-apps/quay/v1/deployment-intent-groups/dig{number}/status?type=cluster&explain=true&resource=crane-7"
+    )
+}
+
+/// One query: how long it took, and the answer where it was a good one.
+fn ask(agent: &ureq::Agent, url: &str, number: usize) -> (Duration, Option<Value>) {
+    let begin = Instant::now();
+    let answer = agent.get(format!("{url}{}", path(number))).call();
+    let answer = answer.ok().filter(|answer| answer.status() == 200);
+    let text = answer.and_then(|mut answer| answer.body_mut().read_to_string().ok());
+    let took = begin.elapsed();
+    (took, text.and_then(|text| serde_json::from_str(&text).ok()))
+}
+
+fn version(answer: &Value) -> Option<&str> {
+    let resource = &answer["apps"][0]["clusters"][0]["resources"][0];
+    resource["interpreter"]["version"].as_str()
+}
+
+/// Clients that ask until they are told to stop: what each query took, and how many failed.
+fn clients(url: &str, stop: &AtomicBool) -> (Vec<Duration>, usize) {
+    let client = |first: usize| {
+        let (agent, mut took, mut failed) = (agent(), Vec::new(), 0);
+        for number in (first..).step_by(7) {
+            if stop.load(Ordering::Relaxed) {
+                break;
+            }
+            let (time, answer) = ask(&agent, url, number % CONTEXTS);
+            took.push(time);
+            failed += usize::from(answer.is_none());
+        }
+        (took, failed)
+    };
+    let parts: Vec<(Vec<Duration>, usize)> = thread::scope(|scope| {
+        let clients: Vec<_> = (0..CLIENTS)
+            .map(|number| scope.spawn(move || client(number)))
+            .collect();
+        clients
+            .into_iter()
+            .map(|it| it.join().expect("a client"))
+            .collect()
+    });
+    let failed = parts.iter().map(|(_, failed)| failed).sum();
+    (
+        parts.into_iter().flat_map(|(took, _)| took).collect(),
+        failed,
+    )
+}
+
+fn tell(what: &str, mut took: Vec<Duration>, failed: usize) -> Duration {
+    took.sort_unstable();
+    let at = |share: usize| {
+        took.get(took.len() * share / 1000)
+            .copied()
+            .unwrap_or_default()
+    };
+    println!(
+        "{what}: {} queries, p50 {:?}, p99 {:?}, {failed} failed",
+        took.len(),
+        at(500),
+        at(990)
+    );
+    at(990)
+}
+
+fn upload(url: &str, number: usize) -> Duration {
+    let begin = Instant::now();
+    let answer = agent()
+        .put(format!("{url}/v2/interpreters/crane"))
+        .send(component(number));
+    let mut answer = answer.expect("an answer");
+    let text = answer.body_mut().read_to_string().expect("a body");
+    assert_eq!(answer.status(), 200, "{text}");
+    begin.elapsed()
+}
+
+/// Until every context shows this version's verdicts.
+fn wait_for(url: &str, wanted: &str) {
+    let agent = agent();
+    for number in 0..CONTEXTS {
+        while ask(&agent, url, number).1.as_ref().and_then(version) != Some(wanted) {
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+fn start(data: &Path, reports: &Path) -> (Server, String) {
+    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = free.local_addr().expect("its address").to_string();
+    drop(free);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kindsight"));
+    command
+        .args(["serve", "--log", "warn", "--listen", &address, "--data-dir"])
+        .arg(data);
+    command
+        .arg("--cluster")
+        .arg(format!("{CLUSTER}={}", reports.display()));
+    let server = Server(
+        command
+            .stderr(Stdio::inherit())
+            .spawn()
+            .expect("the server"),
+    );
+    let url = format!("http://{address}");
+    let agent = agent();
+    while !agent
+        .get(format!("{url}/readyz"))
+        .call()
+        .is_ok_and(|it| it.status() == 200)
+    {
+        thread::sleep(Duration::from_millis(20));
+    }
+    (server, url)
+}
+
+fn main() {
+    let (data, reports) = (
+        tempfile::tempdir().expect("a folder"),
+        tempfile::tempdir().expect("a folder"),
+    );
+    let store: Arc<dyn Store> =
+        Arc::new(RedbStore::open(&data.path().join("store.redb")).expect("a store"));
+    for number in 0..CONTEXTS {
+        fill(&store, number);
+        let file = reports.path().join(format!("{number}.json"));
+        fs::write(file, report(number)).expect("a report");
+    }
+    drop(store);
+    let (_server, url) = start(data.path(), reports.path());
+    upload(&url, 1);
+    wait_for(&url, "1.0.0");
+
+    let stop = AtomicBool::new(false);
+    let idle = thread::scope(|scope| {
+        let asked = scope.spawn(|| clients(&url, &stop));
+        thread::sleep(IDLE);
+        stop.store(true, Ordering::Relaxed);
+        asked.join().expect("the clients")
+    });
+    let idle = tell("without a swap", idle.0, idle.1);
+
+    let stop = AtomicBool::new(false);
+    let during = thread::scope(|scope| {
+        let asked = scope.spawn(|| clients(&url, &stop));
+        let uploaded = upload(&url, 2);
+        let begin = Instant::now();
+        wait_for(&url, "2.0.0");
+        println!(
+            "{} resources: upload answered after {uploaded:?}, all judged again {:?} later",
+            CONTEXTS * RESOURCES,
+            begin.elapsed()
+        );
+        stop.store(true, Ordering::Relaxed);
+        asked.join().expect("the clients")
+    });
+    let during = tell("during a swap", during.0, during.1);
+    println!(
+        "p99 during / without: {:.2}",
+        during.as_secs_f64() / idle.as_secs_f64().max(f64::EPSILON)
+    );
+}

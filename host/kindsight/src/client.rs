@@ -1,0 +1,192 @@
+//! A running server, asked over HTTP, for every command that talks to one.
+//!
+//! What a server refuses becomes an error in the server's own words: its problem document says what
+//! is wrong, and often what would be right.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use ureq::http::{self, Method, header};
+
+use crate::table::clean;
+
+/// The largest answer that is read, in bytes.
+const ANSWER_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+/// The longest a question is waited for.
+const QUESTION_WAIT_MAX: Duration = Duration::from_mins(1);
+/// The longest a command is waited for: a load is compiled and tried, a shadow judges every object
+/// twice. The server's own limits end them sooner; this one is for a server that hangs.
+const COMMAND_WAIT_MAX: Duration = Duration::from_mins(10);
+
+/// What a server is asked, or told to do.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Request {
+    method: Method,
+    path: String,
+    /// Query parameters, not encoded yet.
+    parameters: Vec<(String, String)>,
+    body: Option<Body>,
+}
+
+/// What is sent along.
+#[derive(Debug, PartialEq, Eq)]
+struct Body {
+    media_type: &'static str,
+    bytes: Vec<u8>,
+}
+
+impl Request {
+    /// A question. `path` is what follows the server's address; it is sent as it is.
+    pub(crate) fn get(path: String) -> Self {
+        Self::to(Method::GET, path)
+    }
+
+    /// A command; see [`Request::get`] for the path.
+    pub(crate) fn to(method: Method, path: String) -> Self {
+        Self {
+            method,
+            path,
+            parameters: Vec::new(),
+            body: None,
+        }
+    }
+
+    /// With this query parameter too.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.parameters.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// With this body. For PUT and POST; other methods have none.
+    pub(crate) fn with_body(mut self, media_type: &'static str, bytes: Vec<u8>) -> Self {
+        self.body = Some(Body { media_type, bytes });
+        self
+    }
+
+    fn url(&self, server: &str) -> String {
+        let mut url = format!("{}{}", server.trim_end_matches('/'), self.path);
+        for (position, (name, value)) in self.parameters.iter().enumerate() {
+            url.push(if position == 0 { '?' } else { '&' });
+            url.extend([name, "=", &encoded(value)]);
+        }
+        url
+    }
+
+    /// Asks and waits for the whole answer. Blocks.
+    ///
+    /// # Errors
+    /// When the server cannot be asked, or refuses; its own words are passed on.
+    pub(crate) fn ask(&self, server: &str) -> anyhow::Result<String> {
+        let url = self.url(server);
+        let mut response = self.send(&url).with_context(|| {
+            format!("ask {url}; is `kindsight serve` running there? --server names another")
+        })?;
+        let status = response.status();
+        let body = response
+            .body_mut()
+            .with_config()
+            .limit(ANSWER_BYTES_MAX)
+            .read_to_string()?;
+        if status.is_success() {
+            return Ok(body);
+        }
+        Err(refusal(status.as_u16(), &body))
+    }
+
+    fn send(&self, url: &str) -> Result<http::Response<ureq::Body>, ureq::Error> {
+        let wait_max = if self.method == Method::GET {
+            QUESTION_WAIT_MAX
+        } else {
+            COMMAND_WAIT_MAX
+        };
+        let agent: ureq::Agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(wait_max))
+            .build()
+            .into();
+        let request = http::Request::builder()
+            .method(self.method.clone())
+            .uri(url);
+        match &self.body {
+            // An empty body of a known length, where a method has one.
+            None if self.method == Method::POST => agent.run(request.body([].as_slice())?),
+            None => agent.run(request.body(())?),
+            Some(body) => {
+                // A server that refuses by size says so before anything is sent; otherwise its
+                // answer would be lost, as it closes the connection on whoever is still writing.
+                let request = request
+                    .header(header::CONTENT_TYPE, body.media_type)
+                    .header(header::EXPECT, "100-continue");
+                agent.run(request.body(body.bytes.as_slice())?)
+            }
+        }
+    }
+}
+
+/// Percent-encodes all but what is safe everywhere in a URL.
+pub(crate) fn encoded(value: &str) -> String {
+    let mut url = String::with_capacity(value.len());
+    for byte in value.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            url.push(char::from(byte));
+        } else {
+            // Writing to a String does not fail.
+            let _ = write!(url, "%{byte:02X}");
+        }
+    }
+    url
+}
+
+/// Understands an answer. Members that a newer server adds are passed over.
+///
+/// # Errors
+/// When it is not what was asked for: whatever answered there is no such server.
+pub(crate) fn read<T: DeserializeOwned>(answer: &str) -> anyhow::Result<T> {
+    serde_json::from_str(answer).context("read the server's answer")
+}
+
+/// Prints an answer as the server gave it, and ends the line.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn print_as_is(mut to: impl Write, answer: &str) -> anyhow::Result<()> {
+    to.write_all(answer.as_bytes())?;
+    if !answer.ends_with('\n') {
+        writeln!(to)?;
+    }
+    Ok(())
+}
+
+/// What a server says where it refuses: the problem document's own words.
+fn refusal(status: u16, body: &str) -> anyhow::Error {
+    let problem: Value = serde_json::from_str(body).unwrap_or_default();
+    let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(clean);
+    let mut words = text(&problem, "detail")
+        .or_else(|| text(&problem, "title"))
+        .unwrap_or_else(|| "no reason given".to_owned());
+    for (name, lead) in [("step", "\n  step: "), ("hint", "\n  hint: ")] {
+        if let Some(part) = text(&problem, name) {
+            words.extend([lead, &part]);
+        }
+    }
+    let problems = problem.get("problems").and_then(Value::as_array);
+    for problem in problems.into_iter().flatten() {
+        for (name, lead) in [
+            ("parameter", "\n  "),
+            ("detail", ": "),
+            ("expected", "; right is: "),
+        ] {
+            if let Some(part) = text(problem, name) {
+                words.extend([lead, &part]);
+            }
+        }
+    }
+    anyhow::anyhow!("the server answers {status}: {words}")
+}
+
+#[cfg(test)]
+mod tests;

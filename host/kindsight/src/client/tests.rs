@@ -1,0 +1,131 @@
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
+
+use super::*;
+
+/// Asks a server that answers once: with `early` as soon as it has seen the head, or else with
+/// `answer` when it has the body too. Gives back what it read and what the client made of it.
+fn asked(request: &Request, early: &str, answer: &str) -> (String, anyhow::Result<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = format!("http://{}/", listener.local_addr().unwrap());
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(move || {
+            let (stream, _) = listener.accept().unwrap();
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            let mut read = String::new();
+            while !read.ends_with("\r\n\r\n") {
+                reader.read_line(&mut read).unwrap();
+            }
+            let head = read.to_lowercase();
+            let length = head.split_once("content-length: ");
+            let length =
+                length.map_or(0, |(_, rest)| rest.lines().next().unwrap().parse().unwrap());
+            if early.is_empty() {
+                if head.contains("expect: 100-continue") {
+                    (&stream)
+                        .write_all(b"HTTP/1.1 100 Continue\r\n\r\n")
+                        .unwrap();
+                }
+                let mut body = vec![0; length];
+                reader.read_exact(&mut body).unwrap();
+                read.push_str(&String::from_utf8(body).unwrap());
+                (&stream).write_all(answer.as_bytes()).unwrap();
+            } else {
+                (&stream).write_all(early.as_bytes()).unwrap();
+            }
+            read
+        });
+        let answer = request.ask(&server);
+        (reader.join().unwrap(), answer)
+    })
+}
+
+fn response(status: &str, body: &str) -> String {
+    let length = body.len();
+    format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}")
+}
+
+#[test]
+fn a_body_is_sent_with_its_type_and_parameters() {
+    let request = Request::to(Method::PUT, "/v2/x".to_owned())
+        .with("digest", "sha256:0 1")
+        .with("candidate", "true")
+        .with_body("application/wasm", b"bytes".to_vec());
+    let (read, answer) = asked(&request, "", &response("200 OK", "{}"));
+    assert_eq!(answer.unwrap(), "{}");
+    let head = read.to_lowercase();
+    assert!(
+        read.starts_with("PUT /v2/x?digest=sha256%3A0%201&candidate=true HTTP/1.1\r\n"),
+        "{read}"
+    );
+    assert!(
+        head.contains("content-type: application/wasm\r\n"),
+        "{read}"
+    );
+    assert!(read.ends_with("\r\n\r\nbytes"), "{read}");
+}
+
+#[test]
+fn commands_without_a_body_are_sent() {
+    for (method, length) in [
+        (Method::GET, false),
+        (Method::POST, true),
+        (Method::DELETE, false),
+    ] {
+        let request = Request::to(method.clone(), "/v2/x".to_owned());
+        let (read, answer) = asked(&request, "", &response("200 OK", "done"));
+        assert_eq!(answer.unwrap(), "done");
+        assert!(
+            read.starts_with(&format!("{method} /v2/x HTTP/1.1\r\n")),
+            "{read}"
+        );
+        let head = read.to_lowercase();
+        assert_eq!(head.contains("content-length: 0\r\n"), length, "{read}");
+        assert!(!head.contains("transfer-encoding"), "{read}");
+    }
+}
+
+#[test]
+fn a_refusal_before_the_body_was_sent_is_heard() {
+    let request = Request::to(Method::PUT, "/v2/x".to_owned())
+        .with_body("application/wasm", vec![b'x'; 16 * 1024 * 1024]);
+    let early = response("413 Payload Too Large", r#"{"detail": "at most 1 byte"}"#);
+    let (read, answer) = asked(&request, &early, "");
+    assert!(read.ends_with("\r\n\r\n"), "only the head was sent");
+    assert_eq!(
+        answer.unwrap_err().to_string(),
+        "the server answers 413: at most 1 byte"
+    );
+}
+
+#[test]
+fn a_server_that_is_not_there_is_named() {
+    let request = Request::get("/v2/x".to_owned());
+    // Port 1 is nobody's.
+    let error = format!("{:#}", request.ask("http://127.0.0.1:1").unwrap_err());
+    assert!(
+        error.starts_with("ask http://127.0.0.1:1/v2/x; is `kindsight serve` running there?"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_refusal_is_told_in_the_words_of_the_server() {
+    for (body, expected) in [
+        ("<html>", "the server answers 422: no reason given"),
+        (
+            r#"{"title": "Conflict"}"#,
+            "the server answers 422: Conflict",
+        ),
+        (
+            r#"{"title": "x", "detail": "expected Ready,\u001b[2J got Pending", "step": "tried", "hint": "run the fixtures"}"#,
+            "the server answers 422: expected Ready, [2J got Pending\n  step: tried\n  hint: run the fixtures",
+        ),
+        (
+            r#"{"detail": "not found", "problems": [{"parameter": "name", "detail": "`x` is not known", "expected": "one of `apps`"}]}"#,
+            "the server answers 422: not found\n  name: `x` is not known; right is: one of `apps`",
+        ),
+    ] {
+        assert_eq!(refusal(422, body).to_string(), expected);
+    }
+}

@@ -1,0 +1,166 @@
+//! Reads a file of the folder, and nothing else.
+//!
+//! Between the look at a name and the opening of a file anybody may switch a link. So no link is
+//! followed here: the way from the folder to the file, as it is without links, is walked one name
+//! at a time, each opened below the last and none of them through a link. What this opens was in
+//! the folder. That it still is the file that was looked at, its stamp says.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+use super::sight::Stamp;
+
+/// Nothing is waited for, not even the other end of a pipe, and no link is followed.
+const FILE: OFlags = OFlags::RDONLY
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::NOCTTY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+const FOLDER: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
+/// Reads the file at `place` below `root`, if it bears this stamp before and after. None if it is
+/// another by now: look again.
+///
+/// # Errors
+/// It cannot be read, and looking again will not help.
+pub(super) fn read(root: &Path, place: &Path, stamp: Stamp) -> io::Result<Option<Vec<u8>>> {
+    match open(root, place) {
+        Ok(file) => read_stamped(&file, stamp),
+        Err(error) if is_passing(error) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn read_stamped(file: &File, stamp: Stamp) -> io::Result<Option<Vec<u8>>> {
+    let is_same = || {
+        let metadata = file.metadata()?;
+        io::Result::Ok(metadata.is_file() && Stamp::of(&metadata) == stamp)
+    };
+    if !is_same()? {
+        return Ok(None);
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(stamp.bytes()).unwrap_or_default());
+    // It may grow while it is read: one byte more is enough to know.
+    file.take(stamp.bytes().saturating_add(1))
+        .read_to_end(&mut bytes)?;
+    let is_whole = bytes.len() as u64 == stamp.bytes() && is_same()?;
+    Ok(is_whole.then_some(bytes))
+}
+
+/// Opens what is below `root`. `place` is a path without `..`.
+fn open(root: &Path, place: &Path) -> rustix::io::Result<File> {
+    let mut folder = rustix::fs::open(root, FOLDER, Mode::empty())?;
+    let mut names = place.iter().peekable();
+    while let Some(name) = names.next() {
+        if names.peek().is_none() {
+            return rustix::fs::openat(&folder, name, FILE, Mode::empty()).map(File::from);
+        }
+        folder = rustix::fs::openat(&folder, name, FOLDER, Mode::empty())?;
+    }
+    Err(Errno::NOENT)
+}
+
+/// Whether an error says that something else is there by now, or will be soon.
+fn is_passing(error: Errno) -> bool {
+    matches!(
+        error,
+        Errno::NOENT
+            | Errno::NOTDIR
+            // There is a link where none was.
+            | Errno::LOOP
+            | Errno::STALE
+            | Errno::INTR
+            | Errno::AGAIN
+            // A socket.
+            | Errno::NXIO
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::{Seek as _, Write as _};
+    use std::os::unix::fs::symlink;
+    use std::sync::Barrier;
+    use std::thread;
+
+    use super::super::tests::tick;
+    use super::*;
+
+    const BYTES: usize = 1 << 20;
+
+    fn stamp(path: &Path) -> Stamp {
+        Stamp::of(&fs::metadata(path).unwrap())
+    }
+
+    #[test]
+    fn a_file_is_read_as_long_as_it_bears_the_stamp() {
+        let folder = tempfile::tempdir().unwrap();
+        let (root, file) = (folder.path(), folder.path().join("a.wasm"));
+        fs::write(&file, "one").unwrap();
+        let before = stamp(&file);
+        let place = Path::new("a.wasm");
+        assert_eq!(read(root, place, before).unwrap(), Some(b"one".to_vec()));
+        fs::write(&file, "longer").unwrap();
+        assert_eq!(read(root, place, before).unwrap(), None);
+        fs::remove_file(&file).unwrap();
+        assert_eq!(read(root, place, before).unwrap(), None);
+        fs::create_dir(&file).unwrap();
+        assert_eq!(read(root, place, before).unwrap(), None);
+        assert_eq!(read(root, place, stamp(&file)).unwrap(), None);
+    }
+
+    #[test]
+    fn a_file_that_is_written_while_it_is_read_is_not_told_half() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.wasm");
+        let (start, rounds) = (Barrier::new(2), 0..50_u8);
+        let mut are_whole = true;
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for round in rounds.clone() {
+                    let mut file = File::create(&path).unwrap();
+                    file.write_all(&vec![round; BYTES]).unwrap();
+                    tick(folder.path());
+                    start.wait();
+                    start.wait();
+                    file.rewind().unwrap();
+                    file.write_all(&vec![u8::MAX; BYTES]).unwrap();
+                    start.wait();
+                }
+            });
+            for round in rounds.clone() {
+                start.wait();
+                let stamp = stamp(&path);
+                start.wait();
+                let bytes = read(folder.path(), Path::new("a.wasm"), stamp).unwrap();
+                are_whole &= bytes.is_none_or(|bytes| bytes == vec![round; BYTES]);
+                start.wait();
+            }
+        });
+        assert!(are_whole);
+    }
+
+    #[test]
+    fn a_link_that_was_put_on_the_way_is_not_followed() {
+        let outside = tempfile::tempdir().unwrap();
+        let secret = outside.path().join("x.wasm");
+        fs::write(&secret, "secret").unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        symlink(outside.path(), root.join("..v1")).unwrap();
+        symlink(&secret, root.join("x.wasm")).unwrap();
+        // The stamp is that of the file outside: nothing but the way there is wrong.
+        for place in ["..v1/x.wasm", "x.wasm"] {
+            let read = read(root, Path::new(place), stamp(&secret));
+            assert_eq!(read.unwrap(), None, "{place}");
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! `kindsight interpreters diff`.
+
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::process::{run, text};
+
+/// What the rule for Deployments says of one without a status.
+const SAID: &str = "the controller has not looked at it yet";
+/// The same length, so that it can stand in its place.
+const SAYS: &str = "no controller has looked at it till now";
+
+const DEPLOYMENTS: &str = r#"{"apiVersion": "v1", "kind": "List", "items": [
+    {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "x"}},
+    {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "x"}}]}
+"#;
+
+/// The component that judges Deployments, in other bytes.
+fn of_other_bytes() -> Vec<u8> {
+    let mut wasm = kindsight_plugins::built_in("apps").unwrap().wasm.to_vec();
+    // A custom section: its name, and nothing in it.
+    wasm.extend_from_slice(b"\0\x05\x04note");
+    wasm
+}
+
+/// As [`of_other_bytes`], and it says something else too.
+fn of_other_words() -> Vec<u8> {
+    let mut wasm = of_other_bytes();
+    let mut places = 0;
+    for start in 0..wasm.len() - SAID.len() {
+        if wasm[start..].starts_with(SAID.as_bytes()) {
+            wasm[start..start + SAID.len()].copy_from_slice(SAYS.as_bytes());
+            places += 1;
+        }
+    }
+    assert!(places > 0);
+    wasm
+}
+
+fn written(folder: &Path, name: &str, bytes: &[u8]) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, bytes).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+fn diff(old: &[u8], new: &[u8], arguments: &[&str], input: &str) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let old = written(folder.path(), "old.wasm", old);
+    let new = written(folder.path(), "new.wasm", new);
+    let command = ["interpreters", "diff", &old, &new];
+    let all: Vec<&str> = command.iter().chain(arguments).copied().collect();
+    run(&all, input)
+}
+
+#[test]
+fn other_bytes_that_say_the_same_change_nothing() {
+    let apps = kindsight_plugins::built_in("apps").unwrap().wasm;
+    let output = diff(apps, &of_other_bytes(), &["-"], DEPLOYMENTS);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let table = text(&output.stdout);
+    let total = "0 of 1 verdicts would change, 0 faults (old 0)\n";
+    assert!(table.starts_with(total), "{table}");
+    assert!(text(&output.stderr).is_empty(), "{}", text(&output.stderr));
+}
+
+#[test]
+fn what_would_change_is_shown_down_to_the_object() {
+    let input = format!("{DEPLOYMENTS}nonsense\n");
+    let apps = kindsight_plugins::built_in("apps").unwrap().wasm;
+    let output = diff(apps, &of_other_words(), &["-o", "json"], &input);
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&report["name"], &report["changed"]),
+        (&"apps".into(), &1.into())
+    );
+    assert_ne!(report["live"]["digest"], report["candidate"]["digest"]);
+    let change = &report["changes"][0];
+    assert_eq!(change["kind"], "apps/v1/Deployment");
+    assert_eq!(
+        (&change["from"], &change["to"]),
+        (&"Pending".into(), &"Pending".into())
+    );
+    let sample = &change["samples"][0];
+    assert_eq!(
+        (&sample["place"], &sample["namespace"], &sample["name"]),
+        (&"standard input".into(), &"x".into(), &"web".into())
+    );
+    let messages = (&sample["from"]["message"], &sample["to"]["message"]);
+    assert_eq!(messages, (&SAID.into(), &SAYS.into()));
+    let left_out = "left out 1 document: not a Kubernetes object";
+    assert!(
+        text(&output.stderr).contains(left_out),
+        "{}",
+        text(&output.stderr)
+    );
+}
+
+#[test]
+fn where_nothing_could_be_compared_that_is_said() {
+    let plugins = ["generic", "apps"].map(|name| kindsight_plugins::built_in(name).unwrap());
+    let output = diff(plugins[0].wasm, plugins[1].wasm, &[], DEPLOYMENTS);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let hint = "2 objects read; the same interpreters judge them with either component";
+    assert!(
+        text(&output.stderr).contains(hint),
+        "{}",
+        text(&output.stderr)
+    );
+}
+
+#[test]
+fn what_is_refused_or_cannot_be_read_ends_with_one() {
+    let apps = kindsight_plugins::built_in("apps").unwrap().wasm;
+    let output = diff(apps, b"not Wasm", &[], DEPLOYMENTS);
+    assert_eq!(output.status.code(), Some(1));
+    let why = text(&output.stderr);
+    assert!(why.contains("new.wasm is refused: validated: "), "{why}");
+    let output = diff(
+        apps,
+        &of_other_words(),
+        &["-", "/not/there.json"],
+        DEPLOYMENTS,
+    );
+    assert_eq!(output.status.code(), Some(1));
+    let table = text(&output.stdout);
+    assert!(table.starts_with("1 of 1 verdicts would change"), "{table}");
+    let why = text(&output.stderr);
+    assert!(why.contains("open /not/there.json"), "{why}");
+}

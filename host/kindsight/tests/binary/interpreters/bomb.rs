@@ -1,0 +1,110 @@
+//! A component that no compiler survives: it costs a process of its own, and nothing else.
+
+use std::fs;
+use std::thread;
+
+use super::stage::{CRANE, Stage, crane, said, wait_for, wait_until};
+
+/// What must be exported to be compiled at all.
+const CONTRACT: &str = "kindsight:interpreter/interpreter@1.0.0";
+/// Branches of one table.
+const TARGETS: usize = 7000;
+/// Tables: within the largest function there may be.
+const TABLES: usize = 1000;
+
+#[test]
+fn a_component_that_cannot_be_compiled_is_refused_while_the_host_answers() {
+    let stage = Stage::new(2);
+    let server = stage.serve();
+    assert_eq!(server.put(CRANE, crane()).0, 200);
+    wait_for(&server, crane());
+    let bomb = bomb();
+    let mut answers = 0;
+    let (status, problem) = thread::scope(|scope| {
+        let loading = scope.spawn(|| server.put("/v2/interpreters/bomb", &bomb));
+        while !loading.is_finished() {
+            assert_eq!(said(&server).state, "Draining");
+            answers += 1;
+        }
+        loading.join().unwrap()
+    });
+    assert_eq!(status, 422, "{problem}");
+    assert_eq!(problem["step"], "compiled", "{problem}");
+    let why = problem["detail"].as_str().unwrap();
+    assert!(
+        why.contains("bytes of memory") || why.contains("s of processor time"),
+        "{why}"
+    );
+    assert!(answers > 10, "{answers} answers meanwhile");
+    wait_until("no child", || children(server.pid()).is_empty());
+    let detail = server.get("/v2/interpreters/bomb").1;
+    assert_eq!(detail["versions"][0]["outcome"], "refused", "{detail}");
+    assert!(server.stop());
+}
+
+/// The processes that a process has started, and that it has not seen to the end.
+fn children(of: u32) -> Vec<String> {
+    let processes = fs::read_dir("/proc").unwrap();
+    let stats = processes.filter_map(|entry| {
+        // A process may be gone by now.
+        fs::read_to_string(entry.unwrap().path().join("stat")).ok()
+    });
+    let parent = of.to_string();
+    let is_child = |stat: &String| {
+        // After the name, which may hold anything: state, parent.
+        let (_, rest) = stat.rsplit_once(')').unwrap_or_default();
+        rest.split_whitespace().nth(1) == Some(&parent)
+    };
+    stats.filter(is_child).collect()
+}
+
+/// A valid component with one function: tables of branches between two blocks each. Every branch of
+/// a table is an edge of its own to the compiler, which is some hundred bytes for one of wasm.
+fn bomb() -> Vec<u8> {
+    let mut table = vec![0x02, 0x40, 0x02, 0x40, 0x20, 0x00, 0x0e];
+    table.extend(number(TARGETS));
+    table.extend((0..TARGETS).map(|target| u8::from(target % 2 == 1)));
+    // The default, and the ends of both blocks.
+    table.extend([0x00, 0x0b, 0x0b]);
+    let mut body = vec![0x00];
+    body.extend(table.repeat(TABLES));
+    body.push(0x0b);
+    let mut module = b"\0asm\x01\0\0\0".to_vec();
+    module.extend(section(1, &[0x01, 0x60, 0x01, 0x7f, 0x00]));
+    module.extend(section(3, &[0x01, 0x00]));
+    module.extend(section(10, &[vec![0x01], sized(&body)].concat()));
+    let mut component = b"\0asm\x0d\0\x01\0".to_vec();
+    component.extend(section(1, &module));
+    // An empty instance, exported as the contract.
+    component.extend(section(5, &[0x01, 0x01, 0x00]));
+    let name = sized(CONTRACT.as_bytes());
+    component.extend(section(
+        11,
+        &[vec![0x01, 0x00], name, vec![0x05, 0x00, 0x00]].concat(),
+    ));
+    component
+}
+
+fn section(id: u8, content: &[u8]) -> Vec<u8> {
+    [vec![id], sized(content)].concat()
+}
+
+fn sized(content: &[u8]) -> Vec<u8> {
+    let mut bytes = number(content.len());
+    bytes.extend(content);
+    bytes
+}
+
+/// LEB128.
+fn number(mut number: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    loop {
+        let low = u8::try_from(number & 0x7f).unwrap();
+        number >>= 7;
+        if number == 0 {
+            bytes.push(low);
+            return bytes;
+        }
+        bytes.push(low | 0x80);
+    }
+}

@@ -1,0 +1,254 @@
+//! `kindsight interpreters …` against a server: what each command prints and ends with, and what is
+//! there after a restart.
+
+use std::fs;
+use std::process::Output;
+
+use serde_json::Value;
+
+use super::stage::{
+    CRANE, Stage, crane, digest, named, said, version, wait_for, wait_for_generic, wait_until,
+};
+use crate::process::{Server, run, text};
+
+/// `kindsight interpreters … --server …`.
+fn command(server: &Server, args: &[&str]) -> Output {
+    command_with(server, args, "")
+}
+
+fn command_with(server: &Server, args: &[&str], input: &str) -> Output {
+    let mut all = vec!["interpreters", "--server", &server.url];
+    all.extend(args);
+    run(&all, input)
+}
+
+/// Ends well; answers what it printed.
+fn done(server: &Server, args: &[&str]) -> String {
+    let output = command(server, args);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {said}");
+    text(&output.stdout)
+}
+
+/// Ends with 1 and prints nothing but the reason; answers it.
+fn refused(server: &Server, args: &[&str]) -> String {
+    let output = command(server, args);
+    assert_eq!(output.status.code(), Some(1), "{args:?}");
+    assert_eq!(text(&output.stdout), "", "{args:?}");
+    text(&output.stderr)
+}
+
+fn check(said: &str, expected: &[&str]) {
+    for expected in expected {
+        assert!(said.contains(expected), "{expected} is not in: {said}");
+    }
+}
+
+/// A file that can be named on a command line.
+fn written(stage: &Stage, name: &str, bytes: &[u8]) -> String {
+    let path = stage.elsewhere(name);
+    fs::write(&path, bytes).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn an_interpreter_is_loaded_tried_promoted_and_rolled_back_by_hand() {
+    let stage = Stage::new(2);
+    let server = stage.serve();
+    let (v1, v2) = (crane(), version(2));
+    let list = done(&server, &["list"]);
+    check(&list, &["NAME", "KINDS", "generic", "built-in"]);
+    assert!(!list.contains("crane"), "{list}");
+
+    let file = written(&stage, "crane.wasm", v1);
+    check(
+        &done(&server, &["load", &file]),
+        &["crane 1.0.0: live", &digest(v1)],
+    );
+    assert_eq!(wait_for(&server, v1).state, "Draining");
+    check(&done(&server, &["load", &file]), &["unchanged"]);
+
+    let file = written(&stage, "next.wasm", &v2);
+    let args = ["load", &file, "--name", "crane", "--candidate"];
+    let output = command(&server, &args);
+    check(&text(&output.stdout), &["crane 2.0.0: candidate"]);
+    let promote = format!("promote crane --digest {}", digest(&v2));
+    check(
+        &text(&output.stderr),
+        &["interpreters shadow crane", &promote],
+    );
+    assert_eq!(said(&server).digest, digest(v1));
+
+    let report = done(&server, &["shadow", "crane"]);
+    check(
+        &report,
+        &["2 of 2 verdicts would change", "Draining", "Parked"],
+    );
+    let report = done(&server, &["shadow", "crane", "-o", "json"]);
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["changes"][0]["count"], 2, "{report}");
+    assert_eq!(report["changes"][0]["samples"][0]["to"]["state"], "Parked");
+    assert_eq!(said(&server).digest, digest(v1), "a shadow changes nothing");
+
+    let other = digest(b"other");
+    let args = ["promote", "crane", "--digest", &other];
+    check(&refused(&server, &args), &["409", &digest(&v2), &other]);
+    let args = ["promote", "crane", "--digest", &digest(&v2)];
+    check(&done(&server, &args), &["crane 2.0.0: live"]);
+    assert_eq!(wait_for(&server, &v2).state, "Parked");
+    check(
+        &refused(&server, &["promote", "crane"]),
+        &["409", "no candidate"],
+    );
+    check(
+        &done(&server, &["inspect", "crane"]),
+        &["2.0.0", "1.0.0", "upload", "Parked", "example.com/*/Crane"],
+    );
+
+    check(
+        &done(&server, &["rollback", "crane"]),
+        &["crane 1.0.0: live"],
+    );
+    wait_for(&server, v1);
+    check(
+        &refused(&server, &["rollback", "crane"]),
+        &["409", "no version to go back to"],
+    );
+    check(&done(&server, &["disable", "crane"]), &["disabled"]);
+    wait_for_generic(&server);
+    check(&done(&server, &["enable", "crane"]), &["crane 1.0.0: live"]);
+    wait_for(&server, v1);
+    check(&done(&server, &["remove", "crane"]), &["crane 1.0.0: none"]);
+    wait_for_generic(&server);
+    assert!(server.stop());
+}
+
+#[test]
+fn settings_are_held_against_the_schema_and_change_verdicts() {
+    let stage = Stage::new(1);
+    let server = stage.serve();
+    let file = written(&stage, "crane.wasm", crane());
+    done(&server, &["load", &file]);
+    wait_for(&server, crane());
+    assert_eq!(done(&server, &["settings", "crane"]), "{}\n");
+    let settings = written(&stage, "settings.json", br#"{"ready": "Draining"}"#);
+    done(&server, &["settings", "crane", &settings]);
+    wait_until("ready as set", || said(&server).state == "Ready");
+    let output = command_with(&server, &["settings", "crane", "-"], r#"{"ready": 3}"#);
+    assert_eq!(output.status.code(), Some(1));
+    check(&text(&output.stderr), &["422", "step: published", "/ready"]);
+    check(&done(&server, &["settings", "crane"]), &["Draining"]);
+    done(&server, &["settings", "crane", "--clear"]);
+    wait_until("draining again", || said(&server).state == "Draining");
+    assert!(server.stop());
+}
+
+#[test]
+fn what_is_refused_says_at_which_step_and_why() {
+    let stage = Stage::new(1);
+    let server = stage.serve();
+    let file = written(&stage, "crane.wasm", crane());
+    done(&server, &["load", &file]);
+    let garbage = written(&stage, "garbage.wasm", b"garbage");
+    let args = ["load", &garbage, "--name", "crane"];
+    check(&refused(&server, &args), &["422", "step: validated"]);
+    let args = ["load", &file, "--name", "tower"];
+    check(
+        &refused(&server, &args),
+        &["422", "calls itself `crane`", "step: tried"],
+    );
+    let args = ["load", &file, "--digest", &digest(b"other")];
+    check(
+        &refused(&server, &args),
+        &["422", &digest(crane()), "step: received"],
+    );
+    let unkept = r#"{"name": "crane", "states": ["Ready", "Parked"], "fixtures": [["a lie", "{\"apiVersion\": \"hostile.example.com/v1\", \"kind\": \"Thing\", \"spec\": {}}", "Parked"]]}"#;
+    let unkept = written(&stage, "lie.wasm", &kindsight_tests::hostile(unkept));
+    let args = ["load", &unkept, "--name", "crane"];
+    check(
+        &refused(&server, &args),
+        &["step: tried", "a lie", "expected state Parked", "got Ready"],
+    );
+    check(
+        &refused(&server, &["inspect", "derrick"]),
+        &["404", "crane"],
+    );
+    check(&refused(&server, &["rollback", "derrick"]), &["404"]);
+    assert_eq!(wait_for(&server, crane()).state, "Draining");
+    let history = server.get(CRANE).1["history"].clone();
+    assert_eq!(history[0]["action"], "refuse", "{history}");
+    let nowhere = ["interpreters", "list", "--server", "http://127.0.0.1:1"];
+    assert_eq!(run(&nowhere, "").status.code(), Some(1));
+    assert_eq!(run(&["interpreters", "promote"], "").status.code(), Some(2));
+    assert!(server.stop());
+}
+
+#[test]
+fn what_was_uploaded_is_there_after_a_restart_and_after_a_kill() {
+    let stage = Stage::new(2);
+    let server = stage.serve();
+    let (v1, v2, v3) = (crane(), version(2), version(3));
+    for bytes in [v1, &v2] {
+        let (status, outcome) = server.put(CRANE, bytes);
+        assert_eq!((status, &outcome["status"]), (200, &"live".into()));
+    }
+    let (status, outcome) = server.put(&format!("{CRANE}?candidate=true"), &v3);
+    assert_eq!(
+        (status, &outcome["status"]),
+        (200, &"candidate".into()),
+        "{outcome}"
+    );
+    let path = format!("{CRANE}?digest={}", digest(v1));
+    let (status, problem) = server.put(&path, &v2);
+    assert_eq!(
+        (status, &problem["step"]),
+        (422, &"received".into()),
+        "{problem}"
+    );
+    // What is in the directory is overridden by what was uploaded.
+    stage.put("crane.wasm", &version(9));
+    wait_until("the directory", || {
+        server.get(CRANE).1["versions"]
+            .to_string()
+            .contains("9.0.0")
+    });
+    let tower = named("tower", 1, "Tower");
+    assert_eq!(server.put("/v2/interpreters/tower", &tower).0, 200);
+    let (status, _) = server.post("/v2/interpreters/tower/disable", "");
+    assert_eq!(status, 200);
+    let before = kept(&server);
+    assert!(server.stop());
+    let server = stage.serve();
+    assert_eq!(kept(&server), before);
+    assert_eq!(said(&server).digest, digest(&v2));
+    server.kill();
+    let server = stage.serve();
+    assert_eq!(kept(&server), before);
+    assert_eq!(said(&server).digest, digest(&v2));
+    let (status, outcome) = server.post(&format!("{CRANE}/promote"), "");
+    assert_eq!(
+        (status, &outcome["digest"]),
+        (200, &digest(&v3).into()),
+        "{outcome}"
+    );
+    wait_for(&server, &v3);
+    assert_eq!(server.delete(CRANE).0, 200);
+    wait_for(&server, &version(9));
+    assert!(server.stop());
+}
+
+/// What a restart must not change.
+fn kept(server: &Server) -> Vec<Value> {
+    let list = server.get("/v2/interpreters").1;
+    let mut kept: Vec<Value> = list["interpreters"].as_array().unwrap().clone();
+    for it in &mut kept {
+        let it = it.as_object_mut().unwrap();
+        it.retain(|name, _| name != "calls" && name != "faults");
+    }
+    for name in ["crane", "tower"] {
+        let detail = server.get(&format!("/v2/interpreters/{name}")).1;
+        kept.push(detail["versions"].clone());
+        kept.push(detail["history"].clone());
+    }
+    kept
+}

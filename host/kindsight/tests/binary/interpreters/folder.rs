@@ -1,0 +1,149 @@
+//! The watched directory against each way in which files are written.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::os::unix::fs::symlink;
+
+use super::stage::{
+    CRANE, Stage, crane, digest, named, pause, said, version, wait_for, wait_for_generic,
+    wait_until,
+};
+
+#[test]
+fn garbage_is_refused_beside_the_file_until_a_good_one_takes_its_place() {
+    let stage = Stage::new(1);
+    let server = stage.serve();
+    fs::write(stage.file("tower.wasm"), "garbage").unwrap();
+    wait_until("the note", || stage.note("tower.wasm").is_some());
+    let note = stage.note("tower.wasm").unwrap();
+    assert!(note.starts_with("tower.wasm is refused"), "{note}");
+    assert!(note.contains("validated: "), "{note}");
+    let detail = server.get("/v2/interpreters/tower").1;
+    assert_eq!(detail["status"], "none", "{detail}");
+    assert_eq!(detail["versions"][0]["outcome"], "refused");
+    wait_for_generic(&server);
+    stage.put("tower.wasm", &named("tower", 1, "Tower"));
+    wait_until("the tower", || {
+        server.get("/v2/interpreters/tower").1["status"] == "live"
+    });
+    wait_until("no note", || stage.note("tower.wasm").is_none());
+    assert_eq!(server.get("/healthz").0, 200);
+    assert!(server.stop());
+}
+
+#[test]
+fn every_way_of_writing_is_understood() {
+    let stage = Stage::new(2);
+    let server = stage.serve();
+    let file = stage.file("crane.wasm");
+    stage.put("crane.wasm", crane());
+    wait_for(&server, crane());
+
+    // Truncated and written in place.
+    let v2 = version(2);
+    fs::write(&file, &v2).unwrap();
+    wait_for(&server, &v2);
+
+    // Written slowly, with pauses that are shorter than a look, and one that is longer: half a file
+    // is refused, and what is live stays.
+    let v3 = version(3);
+    let mut slow = File::create(&file).unwrap();
+    let (first, second) = v3.split_at(v3.len() / 2);
+    for part in first.chunks(first.len().div_ceil(5)) {
+        slow.write_all(part).unwrap();
+        pause(200);
+        assert_eq!(said(&server).digest, digest(&v2));
+    }
+    wait_until("half a file is refused", || {
+        assert_eq!(said(&server).digest, digest(&v2));
+        stage.note("crane.wasm").is_some()
+    });
+    slow.write_all(second).unwrap();
+    drop(slow);
+    wait_for(&server, &v3);
+    wait_until("no note", || stage.note("crane.wasm").is_none());
+
+    // As the kubelet writes a ConfigMap.
+    let v4 = version(4);
+    configure(&stage, "..2026_11_21", &v4);
+    symlink("..data/crane.wasm", stage.elsewhere("link")).unwrap();
+    fs::rename(stage.elsewhere("link"), &file).unwrap();
+    wait_for(&server, &v4);
+    let v5 = version(5);
+    configure(&stage, "..2026_11_22", &v5);
+    fs::remove_dir_all(stage.file("..2026_11_21")).unwrap();
+    wait_for(&server, &v5);
+
+    fs::remove_file(&file).unwrap();
+    wait_for_generic(&server);
+    assert!(server.stop());
+}
+
+/// A new folder with the file, and the switch of `..data` to it.
+fn configure(stage: &Stage, name: &str, bytes: &[u8]) {
+    fs::create_dir(stage.file(name)).unwrap();
+    fs::write(stage.file(name).join("crane.wasm"), bytes).unwrap();
+    let switch = stage.file("..data_tmp");
+    symlink(name, &switch).unwrap();
+    fs::rename(switch, stage.file("..data")).unwrap();
+}
+
+#[test]
+fn a_link_out_of_the_directory_is_refused() {
+    let stage = Stage::new(1);
+    let server = stage.serve();
+    let outside = stage.elsewhere("crane.wasm");
+    fs::write(&outside, crane()).unwrap();
+    symlink(&outside, stage.file("crane.wasm")).unwrap();
+    wait_until("the note", || stage.note("crane.wasm").is_some());
+    let note = stage.note("crane.wasm").unwrap();
+    assert!(note.contains("received: "), "{note}");
+    assert!(note.contains("outside of the folder"), "{note}");
+    wait_for_generic(&server);
+    fs::remove_file(stage.file("crane.wasm")).unwrap();
+    wait_until("no note", || stage.note("crane.wasm").is_none());
+    assert!(server.stop());
+}
+
+#[test]
+fn a_file_that_is_given_another_name_stays_live() {
+    let stage = Stage::new(1);
+    let server = stage.serve();
+    stage.put("crane.wasm", crane());
+    wait_for(&server, crane());
+    fs::rename(stage.file("crane.wasm"), stage.file("lift.wasm")).unwrap();
+    wait_until("the file's removal is seen", || {
+        let page = server.get(CRANE).1;
+        page["history"].as_array().unwrap().len() > 1
+    });
+    assert_eq!(wait_for(&server, crane()).state, "Draining");
+    // Two files of one name: the first stays, and where it goes the second takes its place.
+    let v2 = version(2);
+    stage.put("other.wasm", &v2);
+    wait_until("the note", || stage.note("other.wasm").is_some());
+    let note = stage.note("other.wasm").unwrap();
+    assert!(note.contains("`lift.wasm`"), "{note}");
+    assert_eq!(said(&server).digest, digest(crane()));
+    fs::remove_file(stage.file("lift.wasm")).unwrap();
+    wait_for(&server, &v2);
+    wait_until("no note", || stage.note("other.wasm").is_none());
+    assert!(server.stop());
+}
+
+#[test]
+fn a_file_that_holds_another_interpreter_now_takes_the_old_one_out() {
+    let stage = Stage::new(1);
+    let server = stage.serve();
+    stage.put("crane.wasm", crane());
+    wait_for(&server, crane());
+    stage.put("crane.wasm", &named("tower", 1, "Tower"));
+    wait_until("the tower", || {
+        server.get("/v2/interpreters/tower").1["status"] == "live"
+    });
+    wait_for_generic(&server);
+    fs::remove_file(stage.file("crane.wasm")).unwrap();
+    wait_until("no tower", || {
+        server.get("/v2/interpreters/tower").1["status"] == "none"
+    });
+    assert!(server.stop());
+}

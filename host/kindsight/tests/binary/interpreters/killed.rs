@@ -1,0 +1,116 @@
+//! SIGKILL at any moment while versions are uploaded: the old set or the new, never none, never half.
+
+use std::thread;
+
+use super::stage::{CRANE, Stage, digest, pause, said, version, wait_for};
+use crate::process::{Server, try_put};
+
+const ROUNDS: usize = 15;
+
+/// What a client knows of its uploads.
+#[derive(Clone, Copy, Default)]
+struct Uploads {
+    /// The last version that was acknowledged; 0 for none.
+    acknowledged: usize,
+    /// The last that was sent.
+    sent: usize,
+}
+
+#[test]
+fn a_kill_leaves_what_was_acknowledged_or_what_was_on_its_way() {
+    let stage = Stage::new(3);
+    let mut uploads = Uploads::default();
+    let mut random = Random(20_261_121);
+    for round in 0..ROUNDS {
+        let server = stage.serve();
+        check(&server, uploads, round);
+        let url = server.url.clone();
+        let uploader = thread::spawn(move || upload(&url, uploads));
+        pause(random.below(1500));
+        server.kill();
+        uploads = uploader.join().unwrap();
+    }
+    let server = stage.serve();
+    check(&server, uploads, ROUNDS);
+    assert!(
+        uploads.acknowledged > 0,
+        "nothing was acknowledged in {ROUNDS} rounds"
+    );
+    assert!(server.stop());
+}
+
+#[test]
+fn a_kill_while_a_file_is_taken_leaves_the_old_or_the_new() {
+    let stage = Stage::new(2);
+    let mut random = Random(4);
+    let mut server = stage.serve();
+    for number in 1..=6 {
+        stage.put("crane.wasm", &version(number));
+        // The file is seen after one second at most, and taken within the next.
+        pause(random.below(1600));
+        server.kill();
+        server = stage.serve();
+        let (said, before) = (said(&server), digest(&version(number - 1)));
+        let is_old = match number {
+            1 => said.interpreter == "generic",
+            _ => said.digest == before,
+        };
+        assert!(
+            is_old || said.digest == digest(&version(number)),
+            "{said:?}"
+        );
+        wait_for(&server, &version(number));
+    }
+    assert!(server.stop());
+}
+
+/// One version after the other, until the server is gone.
+fn upload(url: &str, mut uploads: Uploads) -> Uploads {
+    loop {
+        uploads.sent += 1;
+        let Some((status, outcome)) = try_put(url, CRANE, &version(uploads.sent)) else {
+            return uploads;
+        };
+        assert_eq!(status, 200, "{outcome}");
+        uploads.acknowledged = uploads.sent;
+    }
+}
+
+fn check(server: &Server, uploads: Uploads, round: usize) {
+    let (status, list) = server.get("/v2/interpreters");
+    assert_eq!(status, 200, "{list}");
+    let mut interpreters = list["interpreters"].as_array().unwrap().iter();
+    let crane = interpreters.find(|it| it["name"] == "crane");
+    let live = crane.and_then(|it| it["digest"].as_str());
+    let said = said(server);
+    let Some(live) = live else {
+        assert_eq!(
+            uploads.acknowledged, 0,
+            "round {round}: what was acknowledged is gone: {list}"
+        );
+        assert_eq!(said.interpreter, "generic");
+        return;
+    };
+    let allowed = [uploads.acknowledged, uploads.sent].map(|it| digest(&version(it)));
+    assert!(
+        allowed.iter().any(|it| it == live),
+        "round {round}: {live} is neither version {} nor {}",
+        uploads.acknowledged,
+        uploads.sent
+    );
+    assert_eq!(said.digest, live, "round {round}");
+    assert_eq!(said.state, "Parked", "round {round}");
+}
+
+/// The same numbers in every run (Knuth's constants).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % end
+    }
+}

@@ -1,0 +1,175 @@
+//! What asks for commands, and what of it is not understood.
+
+use serde_json::json;
+
+use super::interpreters::{APPS, command, misunderstood, put};
+use super::shelf::{CANDIDATE, LIVE};
+use super::*;
+use crate::Command::*;
+
+#[tokio::test]
+async fn a_component_is_loaded() {
+    let load = |digest: Option<&str>, is_candidate| Load {
+        bytes: b"\0asm".to_vec(),
+        digest: digest.map(str::to_owned),
+        is_candidate,
+    };
+    let upper = LIVE.replace("sha256:1", "sha256:A");
+    let lower = upper.to_ascii_lowercase();
+    for (query, expected) in [
+        (String::new(), load(None, false)),
+        ("?candidate=true".to_owned(), load(None, true)),
+        (
+            format!("?candidate=false&digest={upper}"),
+            load(Some(&lower), false),
+        ),
+    ] {
+        let uri = format!("{APPS}{query}");
+        let (answer, asked) = command("PUT", &uri, "\0asm").await;
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+        assert_eq!(asked, [("apps".to_owned(), expected)]);
+    }
+    let outcome = json!({
+        "name": "apps", "action": "load", "digest": LIVE, "version": "1.1.0", "status": "live",
+        "detail": "1.1.0 is live in place of 1.0.0",
+    });
+    assert_eq!(put(APPS, "\0asm").await.json(), outcome);
+}
+
+#[tokio::test]
+async fn everything_that_is_wrong_with_a_load_is_named() {
+    let uri = format!("{APPS}?digest=sha256:12&candidate=yes&force=true&candidate=true");
+    let answer = misunderstood("PUT", &uri, "").await;
+    let expected = json!([
+        {
+            "parameter": "digest",
+            "detail": "`sha256:12` is not a digest",
+            "expected": "`sha256:` and 64 hex digits",
+        },
+        {
+            "parameter": "candidate",
+            "detail": "`yes` is not known",
+            "expected": "one of `true`, `false`",
+        },
+        {
+            "parameter": "force",
+            "detail": "unknown parameter",
+            "expected": "one of `digest`, `candidate`",
+        },
+        {
+            "parameter": "candidate",
+            "detail": "it is there more than once",
+            "expected": "one value",
+        },
+    ]);
+    assert_eq!(answer.json()["problems"], expected);
+}
+
+#[tokio::test]
+async fn what_is_no_digest_is_refused_and_shown_cut() {
+    let digits = "1".repeat(64);
+    let bad = [
+        digits.clone(),
+        format!("sha512:{digits}"),
+        format!("sha256:{digits}1"),
+        format!("sha256:{}g", "1".repeat(63)),
+        format!("SHA256:{digits}"),
+        String::new(),
+        "ä".repeat(500),
+    ];
+    for digest in bad {
+        let encoded = digest.replace('ä', "%C3%A4");
+        let answer = misunderstood("PUT", &format!("{APPS}?digest={encoded}"), "").await;
+        let shown = &answer.json()["problems"][0]["detail"];
+        assert!(shown.as_str().unwrap().chars().count() < 120, "{shown}");
+        let body = json!({ "digest": digest }).to_string();
+        misunderstood("POST", &format!("{APPS}/promote"), &body).await;
+    }
+}
+
+#[tokio::test]
+async fn each_command_reaches_the_catalog() {
+    for (method, below, body, expected) in [
+        ("DELETE", "", "", Remove),
+        ("POST", "/promote", "", Promote { digest: None }),
+        ("POST", "/promote", "{}", Promote { digest: None }),
+        ("POST", "/promote", "null", Promote { digest: None }),
+        ("POST", "/rollback", "", Rollback),
+        ("POST", "/disable", "", Disable),
+        ("POST", "/enable", "", Enable),
+        (
+            "PUT",
+            "/settings",
+            r#"{"patience-s":30}"#,
+            Settings(Some(json!({"patience-s": 30}))),
+        ),
+        ("DELETE", "/settings", "", Settings(None)),
+    ] {
+        let (answer, asked) = command(method, &format!("{APPS}{below}"), body).await;
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+        assert_eq!(answer.json()["name"], "apps");
+        assert_eq!(asked, [("apps".to_owned(), expected)]);
+    }
+    let body = json!({ "digest": CANDIDATE }).to_string();
+    let (_, asked) = command("POST", &format!("{APPS}/promote"), &body).await;
+    let digest = Some(CANDIDATE.to_owned());
+    assert_eq!(asked, [("apps".to_owned(), Promote { digest })]);
+}
+
+#[tokio::test]
+async fn what_nobody_would_read_is_refused() {
+    for (method, below) in [
+        ("GET", ""),
+        ("DELETE", ""),
+        ("POST", "/shadow"),
+        ("POST", "/promote"),
+        ("POST", "/rollback"),
+        ("POST", "/disable"),
+        ("POST", "/enable"),
+        ("PUT", "/settings"),
+        ("DELETE", "/settings"),
+    ] {
+        let answer = misunderstood(method, &format!("{APPS}{below}?force=true"), "").await;
+        let problem = &answer.json()["problems"][0];
+        assert_eq!(
+            (&problem["parameter"], &problem["expected"]),
+            (&json!("force"), &json!("none"))
+        );
+        if !matches!(below, "/promote" | "/settings") && method != "GET" {
+            misunderstood(method, &format!("{APPS}{below}"), "{}").await;
+        }
+    }
+    misunderstood("DELETE", &format!("{APPS}/settings"), "{}").await;
+    let list = get("/v2/interpreters?name=apps").await;
+    list.problem(StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn bodies_that_are_not_understood_are_a_bad_request() {
+    for body in ["7", "[7]", "{", r#"{"digest":7}"#, r#"{"digets":""}"#] {
+        misunderstood("POST", &format!("{APPS}/promote"), body).await;
+    }
+    for body in ["", "7", "[]", "null", "{", "{} {}"] {
+        let answer = misunderstood("PUT", &format!("{APPS}/settings"), body).await;
+        let detail = answer.problem(StatusCode::BAD_REQUEST);
+        assert!(
+            detail.starts_with("the body has to be a JSON object: "),
+            "{detail}"
+        );
+    }
+}
+
+#[test]
+fn components_and_settings_are_not_shown_in_logs() {
+    let load = Load {
+        bytes: vec![0; 1000],
+        digest: None,
+        is_candidate: true,
+    };
+    assert_eq!(
+        format!("{load:?}"),
+        "Load { bytes: 1000, digest: None, is_candidate: true }"
+    );
+    let settings = Settings(Some(json!({"password": "geheim"})));
+    assert_eq!(format!("{settings:?}"), "Settings(Some(…))");
+}

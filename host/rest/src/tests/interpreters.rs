@@ -1,0 +1,291 @@
+//! What is asked of interpreters, and what is refused.
+
+use expect_test::expect;
+use serde_json::json;
+
+use super::shelf::{CANDIDATE, LIVE, detail, report, summary};
+use super::*;
+use crate::Command;
+
+pub(super) const APPS: &str = "/v2/interpreters/apps";
+
+/// Sends one request and hands out what the catalog was asked for it.
+pub(super) async fn command(
+    method: &str,
+    uri: &str,
+    body: &str,
+) -> (Answered, Vec<(String, Command)>) {
+    let shelf = Arc::new(Shelf::default());
+    let state = AppState {
+        catalog: Arc::clone(&shelf) as Arc<dyn Catalog>,
+        ..state(Limits::default())
+    };
+    let answer = send(router(state), method, uri, body.to_owned()).await;
+    (answer, shelf.asked())
+}
+
+/// Sends what is not understood: nobody is asked.
+pub(super) async fn misunderstood(method: &str, uri: &str, body: &str) -> Answered {
+    let (answer, asked) = command(method, uri, body).await;
+    answer.problem(StatusCode::BAD_REQUEST);
+    assert_eq!(asked, []);
+    answer
+}
+
+pub(super) async fn put(uri: &str, body: &str) -> Answered {
+    command("PUT", uri, body).await.0
+}
+
+#[tokio::test]
+async fn all_interpreters_are_listed() {
+    let answer = get("/v2/interpreters").await;
+    assert_eq!(answer.status, StatusCode::OK);
+    let digests = [("live", LIVE), ("candidate", CANDIDATE)];
+    let text = digests.iter().fold(answer.text, |text, (word, digest)| {
+        text.replace(digest, word)
+    });
+    expect![[r#"{"generation":7,"interpreters":[{"name":"apps","status":"live","source":"built-in","version":"1.0.0","digest":"live","kinds":["apps/*/Deployment"],"candidate":"candidate","calls":12,"faults":3}]}"#]].assert_eq(&text);
+}
+
+#[tokio::test]
+async fn one_interpreter_is_told_in_full() {
+    let answer = get(APPS).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    let read: crate::InterpreterDetail = serde_json::from_str(&answer.text).unwrap();
+    assert_eq!(read, detail());
+    expect![[r#"
+        {
+          "digest": "sha256:1111111111111111111111111111111111111111111111111111111111111111",
+          "history": [
+            {
+              "action": "breaker",
+              "digest": "sha256:2222222222222222222222222222222222222222222222222222222222222222",
+              "outcome": "back to 1.0.0",
+              "source": "host",
+              "time": "2026-01-02T03:05:05Z",
+              "version": "1.1.0"
+            }
+          ],
+          "kinds": [
+            {
+              "fields": [
+                "/status"
+              ],
+              "pattern": "apps/*/Deployment",
+              "related": [
+                "core v1 Pod owned"
+              ]
+            }
+          ],
+          "limits": {
+            "call-deadline-ms": 50,
+            "calls-max": 10000,
+            "log-lines-max": 32,
+            "memory-bytes-max": 67108864
+          },
+          "name": "apps",
+          "settings": {
+            "patience-s": 30
+          },
+          "settings-schema": {
+            "type": "object"
+          },
+          "source": "built-in",
+          "states": [
+            {
+              "name": "Ready",
+              "phase": "ready",
+              "summary": "All replicas are there."
+            }
+          ],
+          "statistics": {
+            "calls": 12,
+            "faults": {
+              "InterpreterTrapped": 3
+            },
+            "instances": 2,
+            "latency-us": {
+              "max": 900,
+              "p50": 40,
+              "p90": 60,
+              "p99": 200
+            },
+            "memory-high-water-bytes": 1048576
+          },
+          "status": "live",
+          "summary": "Deployments and what is like them.",
+          "version": "1.0.0",
+          "versions": [
+            {
+              "digest": "sha256:2222222222222222222222222222222222222222222222222222222222222222",
+              "outcome": "bad",
+              "received": "2026-01-02T03:04:05Z",
+              "source": "upload",
+              "version": "1.1.0",
+              "why": "12 of 20 calls ended in a fault"
+            }
+          ]
+        }"#]]
+    .assert_eq(&serde_json::to_string_pretty(&answer.json()).unwrap());
+}
+
+#[test]
+fn what_does_not_apply_is_left_out() {
+    let nothing_live = crate::InterpreterSummary {
+        status: crate::InterpreterStatus::None,
+        source: None,
+        version: None,
+        digest: None,
+        candidate: None,
+        ..summary()
+    };
+    let expected =
+        r#"{"name":"apps","status":"none","kinds":["apps/*/Deployment"],"calls":12,"faults":3}"#;
+    let text = serde_json::to_string(&nothing_live).unwrap();
+    assert_eq!(text, expected);
+    let read: crate::InterpreterSummary = serde_json::from_str(&text).unwrap();
+    assert_eq!(read, nothing_live);
+}
+
+#[tokio::test]
+async fn who_is_not_known_is_not_found_and_the_known_are_named() {
+    let answer = get("/v2/interpreters/app").await;
+    let detail = answer.problem(StatusCode::NOT_FOUND);
+    assert_eq!(detail, "there is no interpreter `app`");
+    let expected = json!([{
+        "parameter": "name", "detail": "`app` is not known", "expected": "one of `apps`",
+    }]);
+    assert_eq!(answer.json()["problems"], expected);
+    let (answer, _) = command("POST", "/v2/interpreters/nobody/rollback", "").await;
+    answer.problem(StatusCode::NOT_FOUND);
+    let expected = &answer.json()["problems"][0]["expected"];
+    assert_eq!(expected, "one of `apps`, `core`");
+}
+
+#[tokio::test]
+async fn what_cannot_be_an_interpreters_name_is_a_bad_request() {
+    let long = "a".repeat(64);
+    for bad in ["Apps", "a%2Fb", "a_b", "%ff", "a%20b", &long] {
+        for (method, below) in [
+            ("GET", ""),
+            ("PUT", ""),
+            ("DELETE", ""),
+            ("POST", "/shadow"),
+        ] {
+            let uri = format!("/v2/interpreters/{bad}{below}");
+            misunderstood(method, &uri, "").await;
+        }
+    }
+    let answer = misunderstood("PUT", "/v2/interpreters/Apps", "").await;
+    assert_eq!(
+        answer.json()["problems"][0]["expected"],
+        "1 to 63 lower-case letters, digits, `-` or `.`"
+    );
+}
+
+#[tokio::test]
+async fn a_shadow_report_says_what_would_change() {
+    let (answer, asked) = command("POST", &format!("{APPS}/shadow"), "").await;
+    assert_eq!(asked, [("apps".to_owned(), Command::Shadow)]);
+    let read: crate::ShadowReport = serde_json::from_str(&answer.text).unwrap();
+    assert_eq!(read, report());
+    expect![[r#"
+        {
+          "candidate": {
+            "digest": "sha256:2222222222222222222222222222222222222222222222222222222222222222",
+            "version": "1.1.0"
+          },
+          "changed": 1,
+          "changes": [
+            {
+              "count": 1,
+              "from": "Ready",
+              "kind": "apps/v1/Deployment",
+              "samples": [
+                {
+                  "from": {
+                    "message": "1 of 2 replicas are ready",
+                    "reason": "",
+                    "state": "Ready"
+                  },
+                  "name": "fw0-sink",
+                  "namespace": "default",
+                  "place": "7/sink/vfw-cluster-provider+edge01",
+                  "to": {
+                    "message": "1 of 2 replicas are ready",
+                    "reason": "Progressing",
+                    "state": "Pending"
+                  }
+                }
+              ],
+              "to": "Pending"
+            }
+          ],
+          "faults": {
+            "candidate": 2,
+            "live": 0
+          },
+          "latency-us": {
+            "candidate": {
+              "max": 900,
+              "p50": 40,
+              "p90": 60,
+              "p99": 200
+            },
+            "live": {
+              "max": 900,
+              "p50": 40,
+              "p90": 60,
+              "p99": 200
+            }
+          },
+          "live": {
+            "digest": "sha256:1111111111111111111111111111111111111111111111111111111111111111",
+            "version": "1.0.0"
+          },
+          "name": "apps",
+          "objects": 40
+        }"#]]
+    .assert_eq(&serde_json::to_string_pretty(&answer.json()).unwrap());
+}
+
+#[tokio::test]
+async fn a_refusal_names_its_step() {
+    let answer = put("/v2/interpreters/refused", "").await;
+    let detail = answer.problem(StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(
+        detail,
+        "fixture `rolled out`: expected state Ready, got Pending"
+    );
+    assert_eq!(answer.json()["step"], "tried");
+}
+
+#[tokio::test]
+async fn what_does_not_fit_is_a_conflict() {
+    let (answer, _) = command("POST", "/v2/interpreters/conflict/promote", "").await;
+    let detail = answer.problem(StatusCode::CONFLICT);
+    assert_eq!(detail, "nothing waits to be promoted");
+    assert!(answer.json().get("step").is_none());
+}
+
+#[tokio::test]
+async fn a_fault_of_the_host_is_not_told() {
+    let detail = put("/v2/interpreters/failed", "")
+        .await
+        .problem(StatusCode::INTERNAL_SERVER_ERROR);
+    assert_eq!(detail, "an internal fault; it has been logged");
+}
+
+#[tokio::test]
+async fn a_wrong_method_on_an_interpreter_is_told_the_right_ones() {
+    for (uri, allowed) in [
+        (APPS.to_owned(), "DELETE,GET,HEAD,PUT"),
+        (format!("{APPS}/settings"), "DELETE,PUT"),
+    ] {
+        let (answer, _) = command("PATCH", &uri, "").await;
+        answer.problem(StatusCode::METHOD_NOT_ALLOWED);
+        let mut methods: Vec<_> = answer.header(header::ALLOW).split(',').collect();
+        methods.sort_unstable();
+        assert_eq!(methods.join(","), allowed);
+    }
+}
