@@ -50,12 +50,19 @@ pub(crate) fn latency(calls: &CallSnapshot) -> rest::Latency {
 }
 
 fn change(change: Change) -> VerdictChange {
+    let Change {
+        gvk,
+        from,
+        to,
+        count,
+        samples,
+    } = change;
     VerdictChange {
-        kind: kind(&change.gvk),
-        from: change.from.to_string(),
-        to: change.to.to_string(),
-        count: change.count,
-        samples: change.samples.iter().map(sample).collect(),
+        kind: kind(&gvk),
+        from: from.to_string(),
+        to: to.to_string(),
+        count,
+        samples: samples.iter().map(sample).collect(),
     }
 }
 

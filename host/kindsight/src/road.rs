@@ -134,8 +134,7 @@ impl Road {
         let deployment = bundle.deployment.clone();
         let mut is_set_back = false;
         self.change(&deployment, cluster, |place, by| {
-            is_set_back = place.forget_again();
-            place.report(bundle, by, now_ms);
+            is_set_back = place.report(bundle, by, now_ms);
             true
         });
         self.note_report(&deployment.context, is_set_back);

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::words::{Action, Refusal, Report, Standing};
 use super::{
-    Book, Catalog, Event, Missing, Outcome, Page, State, Version, book, names, standing, word,
+    Book, Catalog, Event, Missing, Outcome, Page, ShelfError, State, Version, book, names,
+    standing, word,
 };
-use crate::{Digest, Interpreter, Offer, Published, Source};
+use crate::{Digest, Interpreter, LoadError, Offer, Published, Source};
 
 impl Catalog {
     /// One change of one page: made on a copy, tried as a set, kept, published.
@@ -122,9 +123,11 @@ impl Catalog {
                 "what is stored is not what its digest says".to_owned(),
             ));
         }
-        self.interpreters
-            .load(&bytes)
-            .map_err(|error| spoilt(error.to_string()))
+        self.interpreters.load(&bytes).map_err(|error| match error {
+            // Not the component's fault: it stays, and is tried again at the next start.
+            LoadError::Host(_) => Missing::Away(ShelfError(error.to_string())),
+            error => spoilt(error.to_string()),
+        })
     }
 
     pub(super) fn prepare(&self, offers: Vec<Offer>) -> Result<Arc<Published>, Refusal> {

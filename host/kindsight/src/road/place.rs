@@ -117,14 +117,16 @@ impl Place {
         self.reported.as_ref()
     }
 
-    /// Takes in what the cluster reported and judges it. What another set says of the report before
-    /// is dropped.
-    pub(crate) fn report(&mut self, bundle: Bundle, by: By<'_>, now_ms: i64) {
+    /// Takes in what the cluster reported and judges it. What the next set said of the report before
+    /// is dropped; answers whether there was something.
+    pub(crate) fn report(&mut self, bundle: Bundle, by: By<'_>, now_ms: i64) -> bool {
+        let is_set_back = self.forget_again();
         self.unreachable_since_ms = None;
         self.silent_since_ms = None;
         self.remembered = false;
         self.take_in(bundle);
         self.judge(by, now_ms);
+        is_set_back
     }
 
     fn take_in(&mut self, bundle: Bundle) {
@@ -132,7 +134,6 @@ impl Place {
         let faults = rejected.map(|it| format!("report: {}: {}", it.pointer, it.error).into());
         self.report_faults = faults.collect();
         self.reported = Some(bundle.objects.into());
-        self.again = None;
     }
 
     /// Asks the interpreters; what they have said of equal objects before comes from the memo.
@@ -143,7 +144,7 @@ impl Place {
         self.show(now_ms);
     }
 
-    /// Asks another set about what it may see differently, as far as the slice allows. What is shown
+    /// Asks the next set about what it may see differently, as far as the slice allows. What is shown
     /// stays. Answers whether all was asked.
     pub(crate) fn judge_again(
         &mut self,
@@ -168,7 +169,7 @@ impl Place {
         again.is_done()
     }
 
-    /// Takes over what another set said. Answers whether that changes anything.
+    /// Takes over what the next set said. Answers whether that changes anything.
     pub(crate) fn adopt(&mut self, now_ms: i64) -> bool {
         let again = self.again.take().map(Again::into_judged);
         let mut is_new = false;
@@ -186,7 +187,7 @@ impl Place {
         is_new
     }
 
-    /// Drops what another set said. Answers whether there was something.
+    /// Drops what the next set said. Answers whether there was something.
     pub(crate) fn forget_again(&mut self) -> bool {
         self.again.take().is_some_and(|again| again.is_begun())
     }

@@ -7,6 +7,7 @@ use kindsight_clusters::ClusterEvent;
 use tokio::sync::mpsc::channel;
 use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::stage::{Stage, deployments};
 use crate::serve::walk;
@@ -20,7 +21,8 @@ async fn walking_the_road_follows_a_swap_and_tells_what_it_holds() {
     let cluster: kindsight_model::ClusterName = "p+c".parse().unwrap();
     let unsynced = Arc::new(Mutex::new(BTreeSet::from([cluster.clone()])));
     let progress = stage.road.progress();
-    let walking = tokio::spawn(walk(
+    let tasks = TaskTracker::new();
+    tasks.spawn(walk(
         stage.take_road(),
         events_rx,
         Arc::clone(&swapped),
@@ -57,7 +59,8 @@ async fn walking_the_road_follows_a_swap_and_tells_what_it_holds() {
     );
 
     shutdown.cancel();
-    walking.await.unwrap();
+    tasks.close();
+    tasks.wait().await;
 }
 
 /// Waits without a clock: the test ends with the test runner's patience.
