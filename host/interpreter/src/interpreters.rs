@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 
 use arc_swap::ArcSwap;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
-use kindsight_model::{InterpretedBy, Object, Verdict};
+use kindsight_model::{InterpretedBy, Object, Verdict, host_reason};
 
 use crate::aot::AotCache;
 use crate::compile::Compiler;
@@ -33,6 +33,17 @@ pub struct Judged {
     pub verdict: Verdict,
     /// Which component said so; nothing where no interpreter speaks for the Kind.
     pub by: Option<InterpretedBy>,
+}
+
+impl Judged {
+    /// Of an object whose verdict never came.
+    fn lost() -> Self {
+        let message = "the thread that judged it broke; that is a fault of the host";
+        Self {
+            verdict: Verdict::unknown(host_reason::NO_ANSWER, message.to_owned()),
+            by: None,
+        }
+    }
 }
 
 /// Why the room could not be opened.
@@ -208,7 +219,14 @@ impl Interpreters {
         drop(reply);
         let mut parts: Vec<(usize, Vec<Judged>)> = replies.iter().collect();
         parts.sort_unstable_by_key(|(start, _)| *start);
-        parts.into_iter().flat_map(|(_, judged)| judged).collect()
+        let mut judged = Vec::with_capacity(objects.len());
+        for (start, part) in parts {
+            // What a thread that broke owes is no verdict, and moves no other onto its object.
+            judged.resize_with(start, Judged::lost);
+            judged.extend(part);
+        }
+        judged.resize_with(objects.len(), Judged::lost);
+        judged
     }
 
     /// How the memo fares.

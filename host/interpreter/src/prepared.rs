@@ -55,6 +55,9 @@ impl Prepared {
             .fields
             .trim(&object.json, &mut self.text)
             .map_err(invalid)?;
+        if !object.names_itself {
+            name(&mut self.text, &object.gvk);
+        }
         self.object_end = self.text.len();
         for rule in &handled.related {
             let (found, truncated) = siblings.find(rule, object);
@@ -116,6 +119,39 @@ impl Prepared {
             now_ms,
             settings,
             extras: None,
+        }
+    }
+}
+
+/// Adds `apiVersion` and `kind` to the text of an object, which every interpreter is promised. They
+/// come last: of members of one name the last counts.
+fn name(text: &mut String, gvk: &Gvk) {
+    text.truncate(text.trim_end().len());
+    text.pop();
+    let comma = if text.trim() == "{" { "" } else { "," };
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let (api_version, kind) = (quoted(&gvk.api_version()), quoted(&gvk.kind));
+    // Writing to a String does not fail.
+    let _ = write!(text, r#"{comma}"apiVersion":{api_version},"kind":{kind}}}"#);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_object_does_not_say_of_itself_is_said_last() {
+        let gvk = Gvk::new("apps", "v1", "Deployment");
+        for (json, expected) in [
+            ("{}", r#"{"apiVersion":"apps/v1","kind":"Deployment"}"#),
+            (
+                "{\"kind\":\"\",\"status\":{\"a\":{}} }\n",
+                r#"{"kind":"","status":{"a":{}} ,"apiVersion":"apps/v1","kind":"Deployment"}"#,
+            ),
+        ] {
+            let mut text = json.to_owned();
+            name(&mut text, &gvk);
+            assert_eq!(text, expected);
         }
     }
 }

@@ -62,7 +62,12 @@ fn parts(args: &DemoArgs, application: &Application, folder: &Path) -> anyhow::R
     }
     let limits = Limits::default();
     let cache = live::cache_folder();
-    let live = interpreters::open(&store, limits.clone(), CatalogLimits::default(), cache.as_deref())?;
+    let live = interpreters::open(
+        &store,
+        limits.clone(),
+        CatalogLimits::default(),
+        cache.as_deref(),
+    )?;
     // Once is over before anybody could ask: any free port will do.
     let listen = if args.once {
         SocketAddr::from((Ipv4Addr::LOCALHOST, 0))

@@ -31,6 +31,9 @@ pub struct Object {
     pub owners: Arc<[Owner]>,
     /// The whole object as JSON text.
     pub json: Arc<str>,
+    /// Whether that text says `apiVersion` and `kind`, which an item of a list of one Kind may leave
+    /// out.
+    pub names_itself: bool,
 }
 
 /// One entry of `metadata.ownerReferences`.
@@ -120,6 +123,7 @@ impl Object {
         let head: Head<'_> = read_object(json).map_err(ObjectError::NotAnObject)?;
         Ok(Self {
             gvk: head.gvk(default)?,
+            names_itself: !head.api_version.0.is_empty() && !head.kind.0.is_empty(),
             namespace: head.metadata.namespace.0.into(),
             name: head.metadata.name.0.into(),
             uid: head.metadata.uid.0.into(),

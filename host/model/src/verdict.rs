@@ -24,6 +24,8 @@ pub mod host_reason {
     pub const NOT_IN_REPORT: &str = "NotInReport";
     /// No interpreter, not even a wildcard one, speaks for the Kind.
     pub const NO_INTERPRETER: &str = "NoInterpreter";
+    /// The host broke while it was judged.
+    pub const NO_ANSWER: &str = "NoAnswer";
     /// The item is not a Kubernetes object.
     pub const NOT_AN_OBJECT: &str = "NotAnObject";
 }

@@ -102,7 +102,10 @@ impl Judged {
 
     /// Of an object that nobody said anything of.
     pub(crate) fn unanswered() -> Self {
-        Self::unknown("NoAnswer", "no verdict came for this object".to_owned())
+        Self::unknown(
+            host_reason::NO_ANSWER,
+            "no verdict came for this object".to_owned(),
+        )
     }
 
     fn unknown(reason: &str, message: String) -> Self {
