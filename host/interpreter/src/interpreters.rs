@@ -18,13 +18,14 @@ use crate::load::{Interpreter, LoadError};
 use crate::memo::{Memo, MemoStats};
 use crate::published::{Offer, PublishError, Published, Source};
 use crate::related::Siblings;
-#[cfg(doc)]
-use crate::stats::CallStats;
 use crate::worker::Worker;
 
 /// Objects one worker takes at a time: enough to outweigh handing them over, few enough that a batch
 /// is shared among the workers.
 const SLICE_OBJECTS: usize = 64;
+
+/// How far a worker steps aside for threads that answer queries, where processors are short.
+const NICENESS: i32 = 5;
 
 /// A verdict and who gave it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -157,8 +158,8 @@ impl Interpreters {
 
     /// Puts a set together that is not live: to look at it, to judge by it, or to install it.
     ///
-    /// An interpreter that is live now with the same settings has the same [`CallStats`] in this
-    /// set; every other one begins to count anew.
+    /// An interpreter that is live now with the same settings goes on counting in the same
+    /// [`CallStats`](crate::CallStats) in this set; every other one begins anew.
     ///
     /// # Errors
     /// When the set contradicts itself.
@@ -247,6 +248,9 @@ impl Drop for Interpreters {
 
 /// A worker's life: slices as they come, and a sweep when there are none for a while.
 fn work(mut worker: Worker, slices: &Receiver<Slice>, idle_max: std::time::Duration) {
+    // Who asks comes first: judging is behind by a moment where there is a processor too few. Where
+    // the system does not let a thread step aside it does not.
+    let _ = rustix::process::nice(NICENESS);
     loop {
         match slices.recv_timeout(idle_max) {
             Ok(slice) => {

@@ -1,7 +1,7 @@
 //! What a swap of an interpreter costs those who ask meanwhile: the real binary, 100 contexts of 1,000
 //! resources of one Kind, two clients that ask all the time.
 //!
-//! Says how long it takes from the answer to the upload until every context shows the new version's
+//! Says how long it takes from the command that makes a candidate live until every context shows its
 //! verdicts, what queries take meanwhile and without a swap, and how many failed.
 //!
 //! `cargo bench -p kindsight --bench swap`
@@ -170,15 +170,20 @@ fn tell(what: &str, mut took: Vec<Duration>, failed: usize) -> Duration {
     at(990)
 }
 
-fn upload(url: &str, number: usize) -> Duration {
-    let begin = Instant::now();
-    let answer = agent()
-        .put(format!("{url}/v2/interpreters/crane"))
-        .send(component(number));
-    let mut answer = answer.expect("an answer");
+/// Sends a version, which waits as a candidate: compiled and tried, and nothing judged by it.
+fn upload(url: &str, number: usize) {
+    let url = format!("{url}/v2/interpreters/crane?candidate=true");
+    let mut answer = agent().put(url).send(component(number)).expect("an answer");
     let text = answer.body_mut().read_to_string().expect("a body");
     assert_eq!(answer.status(), 200, "{text}");
-    begin.elapsed()
+}
+
+/// Makes it live.
+fn promote(url: &str) {
+    let url = format!("{url}/v2/interpreters/crane/promote");
+    let mut answer = agent().post(url).send_empty().expect("an answer");
+    let text = answer.body_mut().read_to_string().expect("a body");
+    assert_eq!(answer.status(), 200, "{text}");
 }
 
 /// Until every context shows this version's verdicts.
@@ -235,6 +240,7 @@ fn main() {
     drop(store);
     let (_server, url) = start(data.path(), reports.path());
     upload(&url, 1);
+    promote(&url);
     wait_for(&url, "1.0.0");
 
     let stop = AtomicBool::new(false);
@@ -246,14 +252,15 @@ fn main() {
     });
     let idle = tell("without a swap", idle.0, idle.1);
 
+    upload(&url, 2);
     let stop = AtomicBool::new(false);
     let during = thread::scope(|scope| {
         let asked = scope.spawn(|| clients(&url, &stop));
-        let uploaded = upload(&url, 2);
         let begin = Instant::now();
+        promote(&url);
         wait_for(&url, "2.0.0");
         println!(
-            "{} resources: upload answered after {uploaded:?}, all judged again {:?} later",
+            "{} resources: all judged again {:?} after the command",
             CONTEXTS * RESOURCES,
             begin.elapsed()
         );
