@@ -33,6 +33,10 @@ const EVENTS_PER_STEP_MAX: usize = 16;
 /// Askers for everything the road holds that wait for it.
 const INVENTORIES_MAX: usize = 4;
 
+/// Threads for steps that block: every request that judges, every command to an interpreter, the road,
+/// and what reads files. Further steps wait for one that ends.
+const BLOCKING_THREADS_MAX: usize = 64;
+
 /// What a server is made of.
 pub(crate) struct Parts {
     pub(crate) store: Arc<dyn Store>,
@@ -108,6 +112,7 @@ pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     builder
         .enable_all()
+        .max_blocking_threads(BLOCKING_THREADS_MAX)
         .build()
         .context("start the async runtime")
 }

@@ -11,6 +11,10 @@ use crate::process::Server;
 const SWAPS: usize = 200;
 /// Swaps after which the process has taken what it needs.
 const WARM_UP: usize = 20;
+/// Threads by which the process may differ after the warm-up: steps that block take turns on threads
+/// that last for some seconds, so their number follows how busy the machine is. A thread that one swap
+/// in ten left behind is more than that.
+const THREADS_SLACK: u64 = (SWAPS - WARM_UP) as u64 / 10;
 /// Versions that take turns: more than are kept, so that each comes back as a new one.
 const VERSIONS: usize = 8;
 const CRANES: usize = 20;
@@ -72,7 +76,7 @@ fn two_hundred_swaps_mix_no_answer_and_leave_nothing_behind() {
     assert!(answers.load(Ordering::Relaxed) >= SWAPS, "{answers:?}");
     let bound_kb = before.resident_kb * 3 / 2 + 16 * 1024;
     wait_until("no more threads than before", || {
-        Held::of(&server).threads <= before.threads
+        Held::of(&server).threads < before.threads + THREADS_SLACK
     });
     let after = Held::of(&server);
     assert!(
