@@ -143,7 +143,7 @@ fn componentized(bytes: &[u8]) -> Result<Cow<'_, [u8]>, LoadError> {
         return Err(refused("it does not begin like one".to_owned()));
     }
     let made = catch_unwind(AssertUnwindSafe(|| {
-        let mut encoder = wit_component::ComponentEncoder::default();
+        let encoder = wit_component::ComponentEncoder::default();
         encoder.validate(true).module(bytes)?.encode()
     }));
     made.map_err(|_| refused("a damaged core module".to_owned()))?

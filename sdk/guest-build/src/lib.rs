@@ -144,11 +144,11 @@ fn watch(root: &Path, guests: &[Guest]) {
 }
 
 fn componentize(guest: &Guest, module: &[u8]) -> Result<Vec<u8>> {
-    let mut encoder = wit_component::ComponentEncoder::default();
+    let encoder = wit_component::ComponentEncoder::default();
     let component = encoder
         .validate(true)
         .module(module)
-        .and_then(wit_component::ComponentEncoder::encode);
+        .and_then(|mut encoder| encoder.encode());
     component.map_err(|error| Error::Component(guest.package.clone(), format!("{error:#}")))
 }
 

@@ -86,14 +86,8 @@ impl Module {
         let world = resolve
             .select_world(&[package], Some("plugin"))
             .expect("its world");
-        wit_component::embed_component_metadata(
-            &mut module,
-            &resolve,
-            world,
-            StringEncoding::UTF8,
-            false,
-        )
-        .expect("metadata");
+        wit_component::embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8)
+            .expect("metadata");
         module
     }
 }
