@@ -10,6 +10,7 @@ mod settings;
 mod shelf;
 mod sources;
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -163,6 +164,7 @@ fn upload(name: &str, bytes: Vec<u8>) -> Delivery {
         source: Source::Upload,
         hint: name.to_owned(),
         file: None,
+        gone: BTreeSet::new(),
         expected: None,
         is_candidate: false,
         bytes,

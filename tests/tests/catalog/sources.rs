@@ -1,9 +1,11 @@
 //! Which source is heard, and what two of one source may not do.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use expect_test::expect;
 use kindsight_interpreter::Source;
+use kindsight_interpreter::catalog::Delivery;
 
 use crate::{Room, component, component_with, file, told, upload};
 
@@ -69,6 +71,21 @@ fn two_files_of_one_name_are_told_of_each_other() {
         room.catalog.files().into_iter().collect::<Vec<_>>(),
         ["b.wasm"]
     );
+}
+
+#[test]
+fn a_file_that_is_given_another_name_takes_over_what_it_filled() {
+    let room = Room::new();
+    let bytes = component("a", "1.0.0");
+    room.take(&file("a", bytes.clone()));
+    let renamed = Delivery {
+        gone: BTreeSet::from(["a.wasm".to_owned()]),
+        ..file("b", bytes)
+    };
+    expect!["Live: live in place of 1.0.0 from directory"].assert_eq(&room.take(&renamed));
+    let files: Vec<_> = room.catalog.files().into_iter().collect();
+    assert_eq!(files, ["b.wasm"]);
+    assert_eq!(room.live(), ["a 1.0.0 Directory"]);
 }
 
 /// A file may be taken away after everything in it was found bad.

@@ -13,6 +13,7 @@ mod starts;
 #[path = "../catalog/shelf.rs"]
 mod shelf;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -124,6 +125,7 @@ impl Room {
             source: Source::Directory,
             hint: name.to_owned(),
             file: Some(format!("{name}.wasm")),
+            gone: BTreeSet::new(),
             expected: None,
             is_candidate: false,
             bytes,

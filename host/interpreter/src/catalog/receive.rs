@@ -204,6 +204,6 @@ impl Catalog {
 /// The other file that fills the slot already.
 fn other_file<'s>(slot: &'s Slot, delivery: &Delivery) -> Option<&'s str> {
     let file = slot.file.as_deref()?;
-    let is_other = delivery.file.as_deref() != Some(file) && slot.with(Outcome::Live).is_some();
-    is_other.then_some(file)
+    let is_there = delivery.file.as_deref() != Some(file) && !delivery.gone.contains(file);
+    (is_there && slot.with(Outcome::Live).is_some()).then_some(file)
 }

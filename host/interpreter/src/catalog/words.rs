@@ -1,5 +1,7 @@
 //! What is told of the catalog's work.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Source;
@@ -107,6 +109,9 @@ pub struct Delivery {
     pub hint: String,
     /// The file in the watched directory.
     pub file: Option<String>,
+    /// Files of the watched directory that are gone: this one may take over what one of them fills,
+    /// as when a file is given another name.
+    pub gone: BTreeSet<String>,
     /// What the bytes must hash to: `sha256:` and 64 lower-case hex digits.
     pub expected: Option<String>,
     /// Whether to stop at candidate.

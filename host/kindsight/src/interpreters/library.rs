@@ -1,5 +1,6 @@
 //! The catalog, for the REST room, which knows nothing of interpreters.
 
+use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -138,6 +139,7 @@ fn execute(
             source: Source::Upload,
             hint: name.to_owned(),
             file: None,
+            gone: BTreeSet::new(),
             expected: digest,
             is_candidate,
             bytes,

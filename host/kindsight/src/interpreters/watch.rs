@@ -31,6 +31,7 @@ pub(crate) async fn watch(
         folder: Folder::new(path.clone(), component_bytes_max),
         path,
         away: BTreeSet::new(),
+        gone: BTreeSet::new(),
         again: BTreeMap::new(),
         is_reminded: false,
     };
@@ -60,6 +61,8 @@ struct Watch {
     path: PathBuf,
     /// Files that the catalog knows and that were away at the last look.
     away: BTreeSet<String>,
+    /// Those of them that were away at the look before too: they are gone.
+    gone: BTreeSet<String>,
     /// Files that were not taken, though nothing is wrong with them, and when they are tried again.
     again: BTreeMap<String, Again>,
     /// Some of them are to be tried now.
@@ -78,9 +81,14 @@ impl Watch {
     fn look(&mut self, now: Instant) {
         self.remind(|again| matches!(again, Again::At(at) if at <= now));
         self.is_reminded = false;
-        self.take_out_gone();
+        self.see_gone();
         for seen in self.folder.look(now) {
             self.take(seen, now);
+        }
+        // Last: a file that was given another name has taken over what it filled by now, and nobody
+        // saw its Kinds judged otherwise.
+        for file in std::mem::take(&mut self.gone) {
+            self.take_out(&file, None);
         }
         // Not at the next look: whoever gives a file another name sees its Kinds judged otherwise
         // until then.
@@ -100,9 +108,9 @@ impl Watch {
         }
     }
 
-    /// Takes out what was away at the look before and still is. A directory that cannot be listed may
-    /// come back: then nothing is known to be gone.
-    fn take_out_gone(&mut self) {
+    /// Sees what was away at the look before and still is. A directory that cannot be listed may come
+    /// back: then nothing is known to be gone.
+    fn see_gone(&mut self) {
         let mut away = BTreeSet::new();
         if std::fs::read_dir(&self.path).is_ok() {
             // A link that leads nowhere is there: the folder says what becomes of it.
@@ -112,10 +120,8 @@ impl Watch {
             };
             away.extend(self.catalog.files().into_iter().filter(is_away));
         }
-        let before = std::mem::replace(&mut self.away, away.clone());
-        for file in away.intersection(&before) {
-            self.take_out(file, None);
-        }
+        let before = std::mem::replace(&mut self.away, away);
+        self.gone = self.away.intersection(&before).cloned().collect();
     }
 
     /// Empties what a file fills, but for the name that it has in it now.
@@ -152,6 +158,7 @@ impl Watch {
                     source: Source::Directory,
                     hint: file.trim_end_matches(".wasm").to_lowercase(),
                     file: Some(file.clone()),
+                    gone: self.gone.clone(),
                     expected: None,
                     is_candidate: false,
                     bytes,
