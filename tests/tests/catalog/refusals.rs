@@ -68,6 +68,20 @@ fn what_is_live_under_another_name_is_refused_too() {
 }
 
 #[test]
+fn a_name_that_was_only_ever_refused_can_be_removed() {
+    let room = Room::new();
+    room.take(&upload("a", component("a", "1.0.0")));
+    room.take(&upload("a", b"garbage".to_vec()));
+    room.take(&upload("b", b"garbage".to_vec()));
+    let remove = |name| told(&room.catalog.remove(name, Source::Upload));
+    expect!["None: forgotten: all of it was refused"].assert_eq(&remove("b"));
+    assert!(room.catalog.page("b").is_none());
+    expect!["refused: there is no such interpreter"].assert_eq(&remove("b"));
+    expect!["None: removed from upload"].assert_eq(&remove("a"));
+    assert!(room.catalog.page("a").is_some(), "it can be gone back to");
+}
+
+#[test]
 fn an_expected_digest_that_is_right_is_no_hindrance() {
     let room = Room::new();
     let bytes = component("a", "1.0.0");

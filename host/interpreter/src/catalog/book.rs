@@ -133,7 +133,8 @@ impl Book {
 }
 
 impl Page {
-    fn is_only_refused(&self) -> bool {
+    /// Whether nothing but refusals is known of it.
+    pub(super) fn is_only_refused(&self) -> bool {
         let mut versions = self.slots.values().flat_map(|slot| &slot.versions);
         let is_set = self.is_disabled || self.settings.is_some();
         !is_set && versions.all(|it| it.outcome == Outcome::Refused)

@@ -7,8 +7,8 @@ use std::time::Instant;
 use serde_json::{Map, Value};
 
 use super::book::Book;
-use super::words::{Action, Refusal, Report};
-use super::{Catalog, Outcome, Version, in_place_of, live_of, word};
+use super::words::{Action, Refusal, Report, Standing};
+use super::{Catalog, Outcome, Page, Version, in_place_of, live_of, word};
 use crate::{Published, Source};
 
 /// Two sets to judge by, for a shadow run.
@@ -25,11 +25,15 @@ pub struct Shadow {
 }
 
 impl Catalog {
-    /// Empties the slot of a source: the name falls back to a lower one, or to nobody.
+    /// Empties the slot of a source: the name falls back to a lower one, or to nobody. A name of
+    /// which nothing is known but refusals is forgotten.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], and [`Refusal::Conflict`] where there is nothing to remove.
     pub fn remove(&self, name: &str, source: Source) -> Result<Report, Refusal> {
+        if let Some(report) = self.forget_refused(name)? {
+            return Ok(report);
+        }
         self.change(name, Action::Remove, Some(source), |page| {
             let slot = page.slots.get_mut(&source).filter(|slot| {
                 let is_filled = slot
@@ -49,6 +53,27 @@ impl Catalog {
             slot.empty();
             Ok((version, format!("removed from {}", word(source))))
         })
+    }
+
+    /// Forgets a name that never got further than refusals; its history goes with it.
+    fn forget_refused(&self, name: &str) -> Result<Option<Report>, Refusal> {
+        let mut state = self.lock();
+        let page = state.book.pages.get(name);
+        if !page.is_some_and(Page::is_only_refused) {
+            return Ok(None);
+        }
+        let mut book = state.book.clone();
+        book.pages.remove(name);
+        self.commit(&mut state, book)?;
+        tracing::info!(interpreter.name = name, "forgotten: all of it was refused");
+        Ok(Some(Report {
+            name: name.to_owned(),
+            action: Action::Remove,
+            digest: None,
+            version: None,
+            standing: Standing::None,
+            detail: "forgotten: all of it was refused".to_owned(),
+        }))
     }
 
     /// Empties the directory slot that a file fills; nothing happens where none does.
