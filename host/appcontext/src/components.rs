@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::store::{Batch, Store};
-use crate::{Result, keys};
+use crate::{Error, Result, keys};
 
 /// Bytes of one part: below the limit of etcd on a request, 1.5 MiB.
 const PART_BYTES_MAX: usize = 1024 * 1024;
@@ -33,13 +33,30 @@ impl Components {
         self.store.get(keys::INTERPRETER_BOOK)
     }
 
-    /// Replaces the book in one step.
+    /// Replaces the book and forgets components, in one step, if the book still is the one `before`.
+    /// Answers whether it was; another host that shares the store may have replaced it.
     ///
     /// # Errors
-    /// When the store fails, or the book is over its limit on values.
-    pub fn write_book(&self, book: &[u8]) -> Result<()> {
-        let batch = Batch::new().put(keys::INTERPRETER_BOOK, book);
-        self.store.apply(&batch)
+    /// When the store fails, the book is over its limit on values, or a digest is none.
+    pub fn exchange_book(
+        &self,
+        before: Option<&[u8]>,
+        book: &[u8],
+        forgotten: &[&str],
+    ) -> Result<bool> {
+        let batch = match before {
+            Some(before) => Batch::new().equals(keys::INTERPRETER_BOOK, before),
+            None => Batch::new().absent(keys::INTERPRETER_BOOK),
+        };
+        let mut batch = batch.put(keys::INTERPRETER_BOOK, book);
+        for digest in forgotten {
+            batch = batch.delete_prefix(keys::component(digest)?);
+        }
+        match self.store.apply(&batch) {
+            Ok(()) => Ok(true),
+            Err(Error::Conflict { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// The digests of which there are parts.
@@ -79,15 +96,6 @@ impl Components {
         }
         Ok(())
     }
-
-    /// Forgets a component; one that is not there is fine.
-    ///
-    /// # Errors
-    /// When the store fails, or `digest` is none.
-    pub fn forget(&self, digest: &str) -> Result<()> {
-        let component = keys::component(digest)?;
-        self.store.apply(&Batch::new().delete_prefix(component))
-    }
 }
 
 #[cfg(test)]
@@ -113,7 +121,8 @@ mod tests {
             components.digests().unwrap(),
             ["sha256:a", "sha256:ab"].map(str::to_owned).into()
         );
-        components.forget("sha256:a").unwrap();
+        let is_replaced = components.exchange_book(None, b"book", &["sha256:a"]);
+        assert!(is_replaced.unwrap());
         assert_eq!(
             components.digests().unwrap(),
             ["sha256:ab".to_owned()].into()
@@ -127,8 +136,22 @@ mod tests {
         let store = RedbStore::open(&folder.path().join("store.redb")).unwrap();
         let components = Components::new(Arc::new(store));
         assert_eq!(components.book().unwrap(), None);
-        components.write_book(b"one").unwrap();
-        components.write_book(b"two").unwrap();
-        assert_eq!(components.book().unwrap().as_deref(), Some(&b"two"[..]));
+        components.keep("sha256:a", b"component").unwrap();
+        let exchange = |before: Option<&[u8]>, book: &[u8]| {
+            let forgotten = &["sha256:a"];
+            let is_replaced = components.exchange_book(before, book, forgotten).unwrap();
+            (is_replaced, components.book().unwrap().unwrap_or_default())
+        };
+        let (one, two, three) = (b"one".to_vec(), b"two".to_vec(), b"three".to_vec());
+        assert_eq!(exchange(Some(&two), &one), (false, Vec::new()));
+        assert!(
+            components.read("sha256:a").unwrap().is_some(),
+            "all or nothing"
+        );
+        assert_eq!(exchange(None, &one), (true, one.clone()));
+        assert_eq!(exchange(None, &two), (false, one.clone()));
+        assert_eq!(exchange(Some(&one), &two), (true, two.clone()));
+        assert_eq!(exchange(Some(&one), &three), (false, two));
+        assert_eq!(components.read("sha256:a").unwrap(), None);
     }
 }

@@ -10,6 +10,9 @@
 //! Every change is made on a copy of the [`Book`], put together as a set, kept on the [`Shelf`] and
 //! only then published: a crash leaves the old or the new, and a refusal leaves what is live alone.
 //! Slow work (compiling, trying) is done without the lock; a change takes it for milliseconds.
+//!
+//! Hosts that share a store share one catalog: each [follows](Catalog::follow) what the others change,
+//! and none overwrites what it has not seen.
 
 mod book;
 mod boot;
@@ -58,10 +61,12 @@ impl Default for CatalogLimits {
 pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
 
 /// Who knows every interpreter and changes what is published. One for each process; shared by all
-/// who load, ask and watch.
+/// in it who load, ask and watch.
 pub struct Catalog {
     interpreters: Arc<Interpreters>,
     shelf: Arc<dyn Shelf>,
+    /// The interpreters of this binary.
+    built_in: Vec<Arc<Interpreter>>,
     limits: CatalogLimits,
     clock: Clock,
     /// Called after every swap, with nothing locked.
@@ -70,13 +75,19 @@ pub struct Catalog {
 }
 
 /// What the lock is for.
+#[derive(Default)]
 struct State {
     book: Book,
     /// Ready to judge, by digest: what is live, what waits, what can be gone back to at once.
     loaded: HashMap<String, Arc<Interpreter>>,
-    /// What a swap is compared with: name, source, digest and settings of everything that judges.
-    live: Vec<(String, Source, String, Option<Arc<str>>)>,
+    /// The book as it lies on the shelf, as far as this process knows.
+    stored: Option<Vec<u8>>,
+    /// What a swap is compared with: everything that judges.
+    live: Vec<Judge>,
 }
+
+/// Name, source, digest and settings of something that judges.
+type Judge = (String, Source, String, Option<Arc<str>>);
 
 impl Catalog {
     /// Every name with its page, sorted; copied, so nothing waits while it is read.
@@ -157,7 +168,7 @@ impl State {
     }
 }
 
-fn names(offers: &[Offer]) -> Vec<(String, Source, String, Option<Arc<str>>)> {
+fn names(offers: &[Offer]) -> Vec<Judge> {
     let offers = offers.iter();
     offers
         .map(|offer| {

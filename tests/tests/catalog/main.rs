@@ -7,6 +7,7 @@ mod lifecycle;
 mod refusals;
 mod restart;
 mod settings;
+mod shared;
 mod shelf;
 mod sources;
 

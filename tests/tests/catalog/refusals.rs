@@ -116,7 +116,7 @@ fn what_cannot_be_kept_does_not_go_live() {
             expect!["refused: the component was not kept: the disk is full"],
         ),
         (
-            "write_book",
+            "exchange_book",
             expect!["refused: the change was not kept: the disk is full"],
         ),
     ] {
@@ -126,7 +126,7 @@ fn what_cannot_be_kept_does_not_go_live() {
         assert_eq!(room.versions("a", Source::Upload), ["1.0.0 Live"]);
         room.shelf.mend();
     }
-    room.shelf.fail("write_book");
+    room.shelf.fail("exchange_book");
     expect!["refused: the change was not kept: the disk is full"]
         .assert_eq(&told(&room.catalog.set_disabled("a", true)));
     assert_eq!(room.judges("a"), "a 1.0.0");
@@ -138,7 +138,7 @@ fn what_cannot_be_kept_does_not_go_live() {
 fn what_cannot_be_dropped_costs_only_room() {
     let room = Room::new();
     room.take(&upload("a", component("a", "1.0.0")));
-    room.shelf.fail("drop_component");
+    room.shelf.fail("components");
     room.take(&crate::candidate("a", component("a", "2.0.0")));
     room.take(&crate::candidate("a", component("a", "3.0.0")));
     assert_eq!(room.shelf.kept().components.len(), 3);

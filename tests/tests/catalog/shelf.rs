@@ -79,15 +79,18 @@ impl Memory {
         self.0.lock().expect("no panic")
     }
 
-    fn write(&self, call: &'static str, write: impl FnOnce(&mut Kept)) -> Result<(), ShelfError> {
+    fn write<T>(
+        &self,
+        call: &'static str,
+        write: impl FnOnce(&mut Kept) -> T,
+    ) -> Result<T, ShelfError> {
         let mut state = self.lock();
         state.writes += 1;
         let is_stopped = state.writes_max.is_some_and(|max| state.writes > max);
         if is_stopped || state.failing.contains(call) {
             return Err(ShelfError("the disk is full".to_owned()));
         }
-        write(&mut state.kept);
-        Ok(())
+        Ok(write(&mut state.kept))
     }
 
     fn read<T>(&self, call: &str, read: impl FnOnce(&Kept) -> T) -> Result<T, ShelfError> {
@@ -104,8 +107,21 @@ impl Shelf for Memory {
         self.read("book", |kept| kept.book.clone())
     }
 
-    fn write_book(&self, book: &[u8]) -> Result<(), ShelfError> {
-        self.write("write_book", |kept| kept.book = Some(book.to_vec()))
+    fn exchange_book(
+        &self,
+        before: Option<&[u8]>,
+        book: &[u8],
+        dropped: &[Digest],
+    ) -> Result<bool, ShelfError> {
+        self.write("exchange_book", |kept| {
+            let is_before = kept.book.as_deref() == before;
+            if is_before {
+                kept.book = Some(book.to_vec());
+                let is_kept = |digest: &String| dropped.iter().all(|it| it.as_str() != digest);
+                kept.components.retain(|digest, _| is_kept(digest));
+            }
+            is_before
+        })
     }
 
     fn components(&self) -> Result<Vec<String>, ShelfError> {
@@ -130,11 +146,5 @@ impl Shelf for Memory {
             hook();
         }
         Ok(())
-    }
-
-    fn drop_component(&self, digest: &Digest) -> Result<(), ShelfError> {
-        self.write("drop_component", |kept| {
-            kept.components.remove(digest.as_str());
-        })
     }
 }

@@ -1,6 +1,6 @@
-//! How the catalog comes to know at its start what it knew at its end.
+//! How the catalog comes to know what its shelf holds: at its start, and when another host that shares
+//! the shelf has changed it.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use super::book::{Book, FORMAT, cut};
@@ -30,6 +30,18 @@ pub enum OpenError {
     Publish(#[from] Refusal),
 }
 
+impl From<OpenError> for Refusal {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Publish(refusal) => refusal,
+            error => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+/// Times that opening tries again because other hosts that share the shelf change it meanwhile.
+const OPEN_TRIES: usize = 10;
+
 impl Catalog {
     /// Opens the catalog over what its shelf holds, and publishes it. `built_in` are the interpreters
     /// of this binary. Loads what is live; a component that cannot be loaded any more is left out,
@@ -45,44 +57,86 @@ impl Catalog {
         clock: Clock,
         swapped: Box<dyn Fn() + Send + Sync>,
     ) -> Result<Self, OpenError> {
-        let mut book = match shelf.book()? {
-            None => Book::default(),
-            Some(bytes) => read(&bytes)?,
-        };
-        let now_ms = clock();
-        settle_built_in(&mut book, &built_in, now_ms);
-        let by_digest = built_in
-            .into_iter()
-            .map(|it| (it.by().digest.to_string(), it));
         let catalog = Self {
             interpreters,
             shelf,
+            built_in,
             limits,
             clock,
             swapped,
-            state: Mutex::new(State {
-                book: Book::default(),
-                loaded: by_digest.collect::<HashMap<_, _>>(),
-                live: Vec::new(),
-            }),
+            state: Mutex::default(),
         };
-        catalog.load_kept(&mut book, now_ms)?;
-        catalog.leave_out_misfits(&mut book, now_ms);
-        let mut state = catalog.lock();
-        catalog.commit(&mut state, book)?;
+        let mut tries = OPEN_TRIES;
+        loop {
+            let mut state = catalog.lock();
+            state.stored = catalog.shelf.book()?;
+            let book = catalog.understand(&mut state)?;
+            tries -= 1;
+            match catalog.commit(&mut state, book) {
+                Err(Refusal::Conflict(_)) if tries > 0 => {}
+                outcome => {
+                    drop(state);
+                    return outcome.map(|()| catalog).map_err(OpenError::Publish);
+                }
+            }
+        }
+    }
+
+    /// Takes over what another host that shares the shelf has changed since; answers whether there was
+    /// something. Reads one value where there is nothing. Called once a second, and before every
+    /// change; writes nothing, so that hosts of different releases do not answer each other for ever.
+    ///
+    /// # Errors
+    /// A shelf that does not answer, or holds what this release cannot read; what is live stays.
+    pub fn follow(&self) -> Result<bool, OpenError> {
+        let mut state = self.lock();
+        let stored = self.shelf.book()?;
+        if stored == state.stored {
+            return Ok(false);
+        }
+        let before = std::mem::replace(&mut state.stored, stored);
+        if let Err(error) = self.take_over(&mut state) {
+            state.stored = before;
+            return Err(error);
+        }
         drop(state);
-        Ok(catalog)
+        tracing::info!("another host changed the interpreters; they are taken over");
+        (self.swapped)();
+        Ok(true)
+    }
+
+    fn take_over(&self, state: &mut State) -> Result<(), OpenError> {
+        let book = self.understand(state)?;
+        let next = self.put_together(state, &book)?;
+        self.put_in_force(state, book, next);
+        Ok(())
+    }
+
+    /// The book as this process can follow it: with the interpreters of its binary, and with
+    /// everything loaded that is to judge.
+    fn understand(&self, state: &mut State) -> Result<Book, OpenError> {
+        let mut book = match &state.stored {
+            None => Book::default(),
+            Some(bytes) => read(bytes)?,
+        };
+        let now_ms = (self.clock)();
+        settle_built_in(&mut book, &self.built_in, now_ms);
+        let built_in = self.built_in.iter();
+        let built_in = built_in.map(|it| (it.by().digest.to_string(), Arc::clone(it)));
+        state.loaded.extend(built_in);
+        self.load_kept(state, &mut book, now_ms)?;
+        leave_out_misfits(state, &mut book, now_ms);
+        Ok(book)
     }
 
     /// Loads everything that is to judge or waits; what cannot be is stepped over. A shelf that does
     /// not answer is an error instead: what is stepped over is dropped from it.
-    fn load_kept(&self, book: &mut Book, now_ms: i64) -> Result<(), ShelfError> {
-        let mut state = self.lock();
+    fn load_kept(&self, state: &mut State, book: &mut Book, now_ms: i64) -> Result<(), ShelfError> {
         for (name, page) in &mut book.pages {
             let mut failures = Vec::new();
             for (source, slot) in &mut page.slots {
                 for outcome in [Outcome::Live, Outcome::Candidate] {
-                    self.load_slot(&mut state, *source, slot, outcome, &mut failures)?;
+                    self.load_slot(state, *source, slot, outcome, &mut failures)?;
                 }
             }
             for (version, why) in failures {
@@ -98,38 +152,6 @@ impl Catalog {
             }
         }
         Ok(())
-    }
-
-    /// Leaves out whose settings do not fit any more, because another version takes its place than
-    /// they were set for: one name must not keep the host from starting.
-    fn leave_out_misfits(&self, book: &mut Book, now_ms: i64) {
-        let state = self.lock();
-        for (name, page) in book.pages.iter_mut().filter(|(_, page)| !page.is_disabled) {
-            let version = page.effective().map(|(_, it)| it.clone());
-            let (Some(version), Some(wanted)) = (version, &page.settings) else {
-                continue;
-            };
-            let interpreter = state.loaded.get(&version.digest);
-            let Some(Err(why)) = interpreter.map(|it| settings::check(it, wanted)) else {
-                continue;
-            };
-            tracing::error!(
-                interpreter.name = name,
-                why,
-                "left out: its settings do not fit"
-            );
-            page.is_disabled = true;
-            page.note(Event {
-                time_ms: now_ms,
-                action: Action::Disable,
-                by: None,
-                digest: version.digest,
-                version: version.version,
-                outcome: cut(&format!(
-                    "left out, since its settings do not fit any more: {why}"
-                )),
-            });
-        }
     }
 
     /// As long as there is one that cannot be loaded, the one before it is tried.
@@ -163,6 +185,37 @@ impl Catalog {
             }
         }
         Ok(())
+    }
+}
+
+/// Leaves out whose settings do not fit any more, because another version takes its place than they
+/// were set for: one name must not keep the host from starting.
+fn leave_out_misfits(state: &State, book: &mut Book, now_ms: i64) {
+    for (name, page) in book.pages.iter_mut().filter(|(_, page)| !page.is_disabled) {
+        let version = page.effective().map(|(_, it)| it.clone());
+        let (Some(version), Some(wanted)) = (version, &page.settings) else {
+            continue;
+        };
+        let interpreter = state.loaded.get(&version.digest);
+        let Some(Err(why)) = interpreter.map(|it| settings::check(it, wanted)) else {
+            continue;
+        };
+        tracing::error!(
+            interpreter.name = name,
+            why,
+            "left out: its settings do not fit"
+        );
+        page.is_disabled = true;
+        page.note(Event {
+            time_ms: now_ms,
+            action: Action::Disable,
+            by: None,
+            digest: version.digest,
+            version: version.version,
+            outcome: cut(&format!(
+                "left out, since its settings do not fit any more: {why}"
+            )),
+        });
     }
 }
 

@@ -57,6 +57,7 @@ impl Catalog {
 
     /// Forgets a name that never got further than refusals; its history goes with it.
     fn forget_refused(&self, name: &str) -> Result<Option<Report>, Refusal> {
+        self.follow()?;
         let mut state = self.lock();
         let page = state.book.pages.get(name);
         if !page.is_some_and(Page::is_only_refused) {

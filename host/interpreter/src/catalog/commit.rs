@@ -5,10 +5,20 @@ use std::sync::Arc;
 
 use super::words::{Action, Refusal, Report, Standing};
 use super::{
-    Book, Catalog, Event, Missing, Outcome, Page, ShelfError, State, Version, book, names,
+    Book, Catalog, Event, Judge, Missing, Outcome, Page, ShelfError, State, Version, book, names,
     standing, word,
 };
 use crate::{Digest, Interpreter, LoadError, Offer, Published, Source};
+
+/// Components that one change drops: etcd takes 128 operations at a time.
+const DROPPED_MAX: usize = 64;
+
+/// What a book makes judge.
+pub(super) struct Next {
+    live: Vec<Judge>,
+    /// None where that is what judges already.
+    set: Option<Arc<Published>>,
+}
 
 impl Catalog {
     /// One change of one page: made on a copy, tried as a set, kept, published.
@@ -19,6 +29,7 @@ impl Catalog {
         by: Option<Source>,
         change: impl FnOnce(&mut Page) -> Result<(Option<Version>, String), Refusal>,
     ) -> Result<Report, Refusal> {
+        self.follow()?;
         let mut state = self.lock();
         let mut book = state.book.clone();
         let page = book.pages.get_mut(name).ok_or_else(|| state.not_found())?;
@@ -63,6 +74,9 @@ impl Catalog {
     }
 
     /// Makes a changed book the one that holds: as a set, on the shelf, in memory, in this order.
+    ///
+    /// # Errors
+    /// Among others [`Refusal::Conflict`], where another host that shares the shelf was faster.
     pub(super) fn commit(&self, state: &mut State, mut book: Book) -> Result<(), Refusal> {
         for slot in book
             .pages
@@ -72,25 +86,52 @@ impl Catalog {
             slot.prune(self.limits.versions_kept_max);
         }
         self.load_what_is_live(state, &book)?;
-        let offers = state.offers(&book)?;
+        let next = self.put_together(state, &book)?;
+        let bytes =
+            serde_json::to_vec(&book).map_err(|error| Refusal::Failed(error.to_string()))?;
+        let dropped = self.not_needed(&book);
+        let is_kept = self
+            .shelf
+            .exchange_book(state.stored.as_deref(), &bytes, &dropped)
+            .map_err(|error| Refusal::Failed(format!("the change was not kept: {error}")))?;
+        if !is_kept {
+            let what = "another host changed the interpreters at the same moment: try again";
+            return Err(Refusal::Conflict(what.to_owned()));
+        }
+        state.stored = Some(bytes);
+        self.put_in_force(state, book, next);
+        Ok(())
+    }
+
+    /// What a book makes judge, as a set that is not live yet. Everything in it is loaded.
+    pub(super) fn put_together(&self, state: &State, book: &Book) -> Result<Next, Refusal> {
+        let offers = state.offers(book)?;
         let live = names(&offers);
         let set = if live == state.live {
             None
         } else {
             Some(self.prepare(offers)?)
         };
-        let bytes =
-            serde_json::to_vec(&book).map_err(|error| Refusal::Failed(error.to_string()))?;
-        self.shelf
-            .write_book(&bytes)
-            .map_err(|error| Refusal::Failed(format!("the change was not kept: {error}")))?;
-        if let Some(set) = set {
+        Ok(Next { live, set })
+    }
+
+    /// From here on this book holds in this process. In memory stays what judges, waits, or was live
+    /// just before.
+    pub(super) fn put_in_force(&self, state: &mut State, book: Book, next: Next) {
+        if let Some(set) = next.set {
             self.interpreters.install(set);
         }
+        let slots = book.pages.values().flat_map(|page| page.slots.values());
+        let near: BTreeSet<&String> = slots
+            .flat_map(|slot| {
+                [Outcome::Live, Outcome::Candidate, Outcome::Previous].map(|it| slot.with(it))
+            })
+            .flatten()
+            .map(|version| &version.digest)
+            .collect();
+        state.loaded.retain(|digest, _| near.contains(digest));
         state.book = book;
-        state.live = live;
-        self.forget_what_nobody_needs(state);
-        Ok(())
+        state.live = next.live;
     }
 
     /// What was live long ago is not in memory any more.
@@ -135,36 +176,19 @@ impl Catalog {
         set.map_err(|error| Refusal::at("published", error.to_string()))
     }
 
-    /// In memory stays what judges, waits, or was live just before; on the shelf, every version that
-    /// can be gone back to.
-    fn forget_what_nobody_needs(&self, state: &mut State) {
-        let slots = || {
-            state
-                .book
-                .pages
-                .values()
-                .flat_map(|page| page.slots.values())
-        };
-        let near: BTreeSet<&String> = slots()
-            .flat_map(|slot| {
-                [Outcome::Live, Outcome::Candidate, Outcome::Previous].map(|it| slot.with(it))
-            })
-            .flatten()
-            .map(|version| &version.digest)
-            .collect();
-        let known: BTreeSet<&String> = slots()
+    /// What the shelf holds of which a book does not speak, or not as of something that can be gone
+    /// back to. Not all at once: a store limits what one change may do.
+    fn not_needed(&self, book: &Book) -> Vec<Digest> {
+        let slots = book.pages.values().flat_map(|page| page.slots.values());
+        let known: BTreeSet<&String> = slots
             .flat_map(|slot| &slot.versions)
             .filter(|version| version.outcome != Outcome::Refused)
             .map(|version| &version.digest)
             .collect();
-        for digest in self.shelf.components().unwrap_or_default() {
-            if !known.contains(&digest)
-                && let Some(digest) = Digest::parse(&digest)
-                && let Err(error) = self.shelf.drop_component(&digest)
-            {
-                tracing::warn!(%digest, %error, "component not dropped; the next change tries again");
-            }
-        }
-        state.loaded.retain(|digest, _| near.contains(digest));
+        // Where the shelf does not say, the next change asks again.
+        let kept = self.shelf.components().unwrap_or_default();
+        let dropped = kept.iter().filter(|digest| !known.contains(digest));
+        let dropped = dropped.filter_map(|digest| Digest::parse(digest));
+        dropped.take(DROPPED_MAX).collect()
     }
 }

@@ -102,6 +102,7 @@ impl Catalog {
         interpreter: Arc<Interpreter>,
         name: String,
     ) -> Result<Report, Refusal> {
+        self.follow()?;
         let mut state = self.lock();
         let mut book = state.book.clone();
         if !book.has_room_for(&name) {

@@ -3,14 +3,21 @@
 use crate::Digest;
 
 /// What keeps the catalog's book and the components of its versions; the wiring makes one over the
-/// store. Every call blocks until it is kept durably.
+/// store. Every call blocks until it is kept durably. Several hosts may share what lies behind it.
 pub trait Shelf: Send + Sync {
-    /// The book as it was written last; none in a new store. Read once, at the start.
+    /// The book as it was written last; none in a new store. Read before every change, and once a
+    /// second by a host that serves.
     fn book(&self) -> Result<Option<Vec<u8>>, ShelfError>;
 
-    /// Replaces the book, whole or not at all: this is the moment from which a change holds, also
-    /// over a crash.
-    fn write_book(&self, book: &[u8]) -> Result<(), ShelfError>;
+    /// Replaces the book and drops components of which it does not speak any more, all or nothing:
+    /// this is the moment from which a change holds, also over a crash. Answers whether it was done:
+    /// it is not where the book is no longer the one `before`, because another host changed it.
+    fn exchange_book(
+        &self,
+        before: Option<&[u8]>,
+        book: &[u8],
+        dropped: &[Digest],
+    ) -> Result<bool, ShelfError>;
 
     /// The digests of all components that are kept.
     fn components(&self) -> Result<Vec<String>, ShelfError>;
@@ -21,9 +28,6 @@ pub trait Shelf: Send + Sync {
     /// Keeps a component. Called before the book speaks of it; a component of which no book speaks
     /// is dropped at the next occasion.
     fn keep(&self, digest: &Digest, component: &[u8]) -> Result<(), ShelfError>;
-
-    /// Forgets a component; one that is not there is fine.
-    fn drop_component(&self, digest: &Digest) -> Result<(), ShelfError>;
 }
 
 /// The store's own words on why something could not be kept or read.

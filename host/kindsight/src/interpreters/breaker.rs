@@ -1,4 +1,5 @@
-//! Watches what is live, and goes back where it fails too often.
+//! Watches what is live: follows what other hosts over the same store change, and goes back where it
+//! fails too often.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,16 +12,29 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// Runs until it is told to stop.
 pub(crate) async fn guard(catalog: Arc<Catalog>, shutdown: CancellationToken) {
+    let mut trouble = None;
     loop {
         tokio::select! {
             () = shutdown.cancelled() => return,
             () = tokio::time::sleep(LOOK) => {}
         }
         let catalog = Arc::clone(&catalog);
-        // Going back writes to the store, and may have to load what was live before.
-        let looked = tokio::task::spawn_blocking(move || catalog.break_off_faulty(Instant::now()));
-        if let Err(error) = looked.await {
-            tracing::error!(%error, "the breaker broke; it goes on");
+        // Both read the store, and may have to load what is to be live.
+        let looked = tokio::task::spawn_blocking(move || {
+            let followed = catalog.follow();
+            catalog.break_off_faulty(Instant::now());
+            followed.err().map(|error| error.to_string())
+        });
+        match looked.await {
+            // Said once, not once a second.
+            Ok(now) if now == trouble => {}
+            Ok(now) => {
+                if let Some(error) = &now {
+                    tracing::error!(error, "what other hosts change is not followed");
+                }
+                trouble = now;
+            }
+            Err(error) => tracing::error!(%error, "the breaker broke; it goes on"),
         }
     }
 }

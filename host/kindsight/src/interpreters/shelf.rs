@@ -25,8 +25,14 @@ impl Shelf for StoreShelf {
         told(self.0.book())
     }
 
-    fn write_book(&self, book: &[u8]) -> Result<(), ShelfError> {
-        told(self.0.write_book(book))
+    fn exchange_book(
+        &self,
+        before: Option<&[u8]>,
+        book: &[u8],
+        dropped: &[Digest],
+    ) -> Result<bool, ShelfError> {
+        let dropped: Vec<&str> = dropped.iter().map(Digest::as_str).collect();
+        told(self.0.exchange_book(before, book, &dropped))
     }
 
     fn components(&self) -> Result<Vec<String>, ShelfError> {
@@ -40,8 +46,64 @@ impl Shelf for StoreShelf {
     fn keep(&self, digest: &Digest, component: &[u8]) -> Result<(), ShelfError> {
         told(self.0.keep(digest.as_str(), component))
     }
+}
 
-    fn drop_component(&self, digest: &Digest) -> Result<(), ShelfError> {
-        told(self.0.forget(digest.as_str()))
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use kindsight_appcontext::RedbStore;
+    use kindsight_interpreter::catalog::{Catalog, CatalogLimits, Delivery, Standing};
+    use kindsight_interpreter::{Interpreters, Limits, Source};
+
+    use super::*;
+
+    fn host(store: &Arc<dyn Store>) -> Catalog {
+        let limits = Limits {
+            workers: 1,
+            ..Limits::default()
+        };
+        let interpreters = Interpreters::start(limits, None).unwrap();
+        Catalog::open(
+            Arc::new(interpreters),
+            Arc::new(StoreShelf::new(Arc::clone(store))),
+            Vec::new(),
+            CatalogLimits::default(),
+            Arc::new(|| 0),
+            Box::new(|| {}),
+        )
+        .unwrap()
+    }
+
+    fn live(host: &Catalog) -> Vec<String> {
+        let set = host.interpreters().published();
+        let live = set.interpreters();
+        live.map(|(_, it)| it.by().version.to_string()).collect()
+    }
+
+    #[test]
+    fn hosts_that_share_a_store_share_what_they_are_sent() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = RedbStore::open(&folder.path().join("store.redb")).unwrap();
+        let store: Arc<dyn Store> = Arc::new(store);
+        let (first, second) = (host(&store), host(&store));
+        for (from, to, version) in [(&first, &second, "1.0.0"), (&second, &first, "2.0.0")] {
+            let description = format!(
+                r#"{{"name": "a", "version": "{version}", "kinds": [["a", "*", "Thing"]]}}"#
+            );
+            let report = from.receive(&Delivery {
+                source: Source::Upload,
+                hint: "a".to_owned(),
+                file: None,
+                gone: BTreeSet::new(),
+                expected: None,
+                is_candidate: false,
+                bytes: kindsight_tests::hostile(&description),
+            });
+            assert_eq!(report.unwrap().standing, Standing::Live);
+            assert!(to.follow().unwrap());
+            assert_eq!(live(to), [version]);
+        }
+        assert_eq!(live(&host(&store)), ["2.0.0"], "one that starts later");
     }
 }

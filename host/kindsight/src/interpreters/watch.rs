@@ -180,6 +180,8 @@ impl Watch {
             // The catalog has logged what a step refused.
             Refusal::Refused { step, .. } if *step == "published" => Again::WhenAnotherGoes,
             Refusal::Refused { .. } => return,
+            // Another host was faster, most likely with the same file.
+            Refusal::Conflict(_) => Again::At(now),
             _ => {
                 tracing::error!(file, %refusal, "interpreter not taken; it is tried again");
                 Again::At(now + RETRY)

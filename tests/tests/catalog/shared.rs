@@ -1,0 +1,132 @@
+//! Two hosts over one shelf, as over one store: each follows the other, and none overwrites what it has
+//! not seen.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use expect_test::expect;
+use kindsight_interpreter::Source;
+
+use crate::{Room, component, component_with, digest, file, told, upload};
+
+const LOOSE: &str = r#", "settings-schema": "{}""#;
+
+fn swaps(host: &Room) -> usize {
+    host.swaps.load(Ordering::Relaxed)
+}
+
+fn hosts() -> (Room, Room) {
+    let first = Room::new();
+    let second = Room::over(Arc::clone(&first.shelf), &[]);
+    (first, second)
+}
+
+#[test]
+fn what_one_host_is_sent_is_live_on_the_other() {
+    let (first, second) = hosts();
+    first.take(&upload("a", component("a", "1.0.0")));
+    assert!(second.live().is_empty(), "it has not looked");
+    assert!(second.catalog.follow().expect("a book"));
+    assert_eq!(second.judges("a"), "a 1.0.0");
+    assert!(!second.catalog.follow().expect("a book"), "nothing is new");
+    assert_eq!(second.catalog.pages(), first.catalog.pages());
+
+    second.take(&upload("a", component("a", "2.0.0")));
+    let settings = serde_json::json!({"level": 7});
+    second.take(&upload("b", component_with("b", "1.0.0", LOOSE)));
+    let set = second
+        .catalog
+        .set_settings("b", settings.as_object().cloned());
+    set.expect("they fit");
+    first.catalog.follow().expect("a book");
+    assert_eq!(first.live(), ["a 2.0.0 Upload", "b 1.0.0 Upload"]);
+    let judged = first.judge("b", r#"{"do": "say-settings"}"#);
+    assert_eq!(&*judged.verdict.message, "level 7");
+
+    first.catalog.rollback("a").expect("it knows of the first");
+    second.catalog.follow().expect("a book");
+    assert_eq!(second.judges("a"), "a 1.0.0");
+}
+
+#[test]
+fn following_tells_who_shows_verdicts_and_looking_in_vain_does_not() {
+    let (first, second) = hosts();
+    let before = swaps(&second);
+    first.take(&upload("a", component("a", "1.0.0")));
+    second.catalog.follow().expect("a book");
+    assert_eq!(swaps(&second), before + 1);
+    second.catalog.follow().expect("a book");
+    assert_eq!(swaps(&second), before + 1);
+}
+
+/// Whoever changes something has seen what the others did before.
+#[test]
+fn no_change_of_another_host_is_overwritten() {
+    let (first, second) = hosts();
+    first.take(&upload("a", component("a", "1.0.0")));
+    second.take(&upload("b", component("b", "1.0.0")));
+    first.take(&file("c", component("c", "1.0.0")));
+    second.catalog.set_disabled("a", true).expect("a name");
+    first.catalog.follow().expect("a book");
+    assert_eq!(first.live(), ["b 1.0.0 Upload", "c 1.0.0 Directory"]);
+    assert_eq!(first.live(), second.live());
+    expect!["Unchanged: the same bytes again: nothing to do"]
+        .assert_eq(&second.take(&file("c", component("c", "1.0.0"))));
+    expect!["refused: there is no such interpreter"]
+        .assert_eq(&told(&second.catalog.remove("d", Source::Upload)));
+}
+
+/// Between looking and writing another host may write: nothing is lost, and somebody is told.
+#[test]
+fn of_two_changes_at_one_moment_one_is_told_to_try_again() {
+    let (first, second) = hosts();
+    let (catalog, other) = (Arc::clone(&second.catalog), component("b", "1.0.0"));
+    first.shelf.after_keeping(Box::new(move || {
+        catalog.receive(&upload("b", other)).expect("it is first");
+    }));
+    let delivery = upload("a", component("a", "1.0.0"));
+    expect!["refused: another host changed the interpreters at the same moment: try again"]
+        .assert_eq(&first.take(&delivery));
+    assert_eq!(second.live(), ["b 1.0.0 Upload"]);
+    first.take(&delivery);
+    assert_eq!(first.live(), ["a 1.0.0 Upload", "b 1.0.0 Upload"]);
+    second.catalog.follow().expect("a book");
+    assert_eq!(second.live(), first.live());
+}
+
+#[test]
+fn a_host_that_cannot_follow_keeps_what_is_live() {
+    let (first, second) = hosts();
+    first.take(&upload("a", component("a", "1.0.0")));
+    second.catalog.follow().expect("a book");
+    first.take(&upload("a", component("a", "2.0.0")));
+    second.shelf.fail("component");
+    second.catalog.follow().expect_err("no component");
+    assert_eq!(second.judges("a"), "a 1.0.0");
+    second.shelf.mend();
+    assert!(second.catalog.follow().expect("a book"), "it tries again");
+    assert_eq!(second.judges("a"), "a 2.0.0");
+}
+
+/// While a release is rolled out, hosts bring different interpreters: each judges by its own.
+#[test]
+fn hosts_of_two_releases_do_not_answer_each_other_for_ever() {
+    let (older, newer) = (component("base", "1.0.0"), component("base", "2.0.0"));
+    let first = Room::over(Arc::default(), &[older]);
+    let second = Room::over(Arc::clone(&first.shelf), &[newer]);
+    let writes = first.shelf.writes();
+    for _ in 0..3 {
+        first.catalog.follow().expect("a book");
+        second.catalog.follow().expect("a book");
+    }
+    assert_eq!(first.shelf.writes(), writes, "following writes nothing");
+    assert_eq!(first.judges("base"), "base 1.0.0");
+    assert_eq!(second.judges("base"), "base 2.0.0");
+    first.take(&upload("a", component("a", "1.0.0")));
+    second.catalog.follow().expect("a book");
+    assert_eq!(second.live(), ["a 1.0.0 Upload", "base 2.0.0 BuiltIn"]);
+    let bad = digest(&component("a", "1.0.0"));
+    second.catalog.break_off("a", &bad, "faults").expect("live");
+    first.catalog.follow().expect("a book");
+    assert_eq!(first.live(), ["base 1.0.0 BuiltIn"]);
+}
