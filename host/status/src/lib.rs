@@ -22,6 +22,7 @@
 
 mod answer;
 mod board;
+mod map;
 mod projection;
 mod query;
 mod record;

@@ -3,11 +3,11 @@
 //! Called by the wiring once per change of one app in one cluster. The time it takes grows with the
 //! number of resources; lookups go through one hash map.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use kindsight_model::{ClusterName, Gvk, InterpretedBy, Object, RsyncStatus, Verdict};
 
+use crate::map::map_for;
 use crate::view::{ClusterView, Report, ResourceKey, ResourceView};
 
 mod matching;
@@ -188,11 +188,10 @@ fn extra_resource(observed: Observed) -> ResourceView {
 
 /// Fills in since when each resource is in its state.
 fn date(resources: &mut [ResourceView], previous: Option<&ClusterView>, now_ms: i64) {
-    let before: HashMap<ResourceKey<'_>, &ResourceView> = previous
-        .into_iter()
-        .flat_map(ClusterView::resources)
-        .map(|resource| (resource.key(), resource))
-        .collect();
+    let before = previous.map_or(&[][..], ClusterView::resources);
+    let keyed = before.iter().map(|resource| (resource.key(), resource));
+    let mut before = map_for::<ResourceKey<'_>, &ResourceView>(before.len());
+    before.extend(keyed);
     for resource in resources {
         if resource.since_ms.is_none() {
             let same_state = |before: &&&ResourceView| {

@@ -3,13 +3,13 @@
 //! Made by the wiring whenever something changed, never by a query. Everything large is behind an
 //! [`Arc`]: a change in one cluster makes one new [`ClusterView`] and shares all others.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use kindsight_model::{
     ClusterName, ContextId, DigName, Gvk, InterpretedBy, Object, RsyncStatus, Verdict,
 };
 
+use crate::map::{Map, map_for};
 use crate::rollup::Wanted;
 use crate::tally::{Place, Tally};
 
@@ -84,7 +84,7 @@ pub struct ClusterView {
     resources: Vec<ResourceView>,
     faults: Vec<Arc<str>>,
     /// Positions of resources, so that a query for a few does not look at all.
-    by_name: HashMap<Arc<str>, Vec<usize>>,
+    by_name: Map<Arc<str>, Vec<usize>>,
     /// All resources together, so that a summary does not look at any.
     tally: Tally<Arc<str>, usize>,
 }
@@ -96,7 +96,7 @@ impl ClusterView {
         resources: Vec<ResourceView>,
         faults: Vec<Arc<str>>,
     ) -> Self {
-        let mut by_name: HashMap<Arc<str>, Vec<usize>> = HashMap::with_capacity(resources.len());
+        let mut by_name = map_for::<Arc<str>, Vec<usize>>(resources.len());
         for (position, resource) in resources.iter().enumerate() {
             let positions = by_name.entry(Arc::clone(&resource.name)).or_default();
             positions.push(position);

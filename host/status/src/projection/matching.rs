@@ -1,16 +1,15 @@
 //! Finds for each expected resource the object it became.
 
-use std::collections::HashMap;
-
 use kindsight_model::Object;
 
 use super::{Expected, Observed};
+use crate::map::{Map, map_for};
 
 /// Where a manifest that names no namespace lands if the deployment names none either.
 const DEFAULT_NAMESPACE: &str = "default";
 
 /// Objects by Kind and name, with their positions ascending.
-type Index<'a> = HashMap<(&'a str, &'a str), Vec<usize>>;
+type Index<'a> = Map<(&'a str, &'a str), Vec<usize>>;
 
 /// For each expected resource the position of its object.
 ///
@@ -21,7 +20,7 @@ pub(super) fn match_up(
     observed: &[Observed],
     namespace: &str,
 ) -> Vec<Option<usize>> {
-    let mut index = Index::with_capacity(observed.len());
+    let mut index: Index<'_> = map_for(observed.len());
     for (position, Observed { object, .. }) in observed.iter().enumerate() {
         let positions = index.entry((&object.gvk.kind, &object.name)).or_default();
         positions.push(position);
