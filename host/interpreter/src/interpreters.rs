@@ -24,8 +24,15 @@ use crate::worker::Worker;
 /// is shared among the workers.
 const SLICE_OBJECTS: usize = 64;
 
-/// How far a worker steps aside for threads that answer queries, where processors are short.
+/// How far a thread steps aside for those that answer queries.
 const NICENESS: i32 = 5;
+
+/// Puts the calling thread behind those that answer queries, where processors are short: who asks
+/// comes first, and judging is behind by a moment. Workers do it by themselves; it is for threads that
+/// do as much with verdicts. Where the system does not let a thread step aside it does not.
+pub fn step_aside() {
+    let _ = rustix::process::nice(NICENESS);
+}
 
 /// A verdict and who gave it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,6 +78,10 @@ pub struct Interpreters {
     slices: Option<Sender<Slice>>,
     workers: Vec<JoinHandle<()>>,
 }
+
+/// Objects after which a worker lets others go first: some tenths of a millisecond, where the
+/// scheduler's own turns are ten times as long, and a query is answered in less.
+const OBJECTS_PER_TURN: usize = 16;
 
 /// A part of one batch, for one worker.
 struct Slice {
@@ -248,17 +259,18 @@ impl Drop for Interpreters {
 
 /// A worker's life: slices as they come, and a sweep when there are none for a while.
 fn work(mut worker: Worker, slices: &Receiver<Slice>, idle_max: std::time::Duration) {
-    // Who asks comes first: judging is behind by a moment where there is a processor too few. Where
-    // the system does not let a thread step aside it does not.
-    let _ = rustix::process::nice(NICENESS);
+    step_aside();
     loop {
         match slices.recv_timeout(idle_max) {
             Ok(slice) => {
                 let objects = slice.objects.get(slice.range.clone()).unwrap_or_default();
-                let judged = objects
-                    .iter()
-                    .map(|object| worker.judge(&slice.set, object, &slice.siblings, slice.now_ms))
-                    .collect();
+                let mut judged = Vec::with_capacity(objects.len());
+                for part in objects.chunks(OBJECTS_PER_TURN) {
+                    judged.extend(part.iter().map(|object| {
+                        worker.judge(&slice.set, object, &slice.siblings, slice.now_ms)
+                    }));
+                    thread::yield_now();
+                }
                 // The caller may have gone; its verdicts are in the memo all the same.
                 let _ = slice.reply.send((slice.range.start, judged));
             }

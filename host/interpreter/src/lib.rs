@@ -49,7 +49,7 @@ pub use describe::{Description, HandledKind, RelatedRule, Relation, State};
 pub use digest::Digest;
 pub use engine::Engine;
 pub use fault::Fault;
-pub use interpreters::{Interpreters, Judged, StartError};
+pub use interpreters::{Interpreters, Judged, StartError, step_aside};
 pub use limits::{Isolation, LOG_LINES_MAX, Limits};
 pub use load::{Interpreter, LoadError};
 pub use memo::{Memo, MemoStats};

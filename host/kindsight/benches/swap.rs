@@ -1,5 +1,6 @@
 //! What a swap of an interpreter costs those who ask meanwhile: the real binary, 100 contexts of 1,000
-//! resources of one Kind, two clients that ask all the time.
+//! resources of one Kind, two clients. Once they ask at a steady rate, which leaves the machine room;
+//! once each asks again as soon as it has its answer, which on two processors leaves none.
 //!
 //! Says how long it takes from the command that makes a candidate live until every context shows its
 //! verdicts, what queries take meanwhile and without a swap, and how many failed.
@@ -27,6 +28,10 @@ const CONTEXTS: usize = 100;
 const RESOURCES: usize = 1000;
 const CLUSTER: &str = "docks+east";
 const CLIENTS: usize = 2;
+/// Swaps under each load, of which the middle one is told.
+const SWAPS: usize = 9;
+/// Between two queries of one client that asks at a steady rate.
+const PERIOD: Duration = Duration::from_millis(4);
 const IDLE: Duration = Duration::from_secs(3);
 
 struct Server(Child);
@@ -124,14 +129,18 @@ fn version(answer: &Value) -> Option<&str> {
     resource["interpreter"]["version"].as_str()
 }
 
-/// Clients that ask until they are told to stop: what each query took, and how many failed.
-fn clients(url: &str, stop: &AtomicBool) -> (Vec<Duration>, usize) {
+/// Clients that ask until they are told to stop, one query each in `period`, or as fast as they are
+/// answered: what each query took, and how many failed.
+fn clients(url: &str, period: Duration, stop: &AtomicBool) -> (Vec<Duration>, usize) {
     let client = |first: usize| {
         let (agent, mut took, mut failed) = (agent(), Vec::new(), 0);
+        let mut due = Instant::now();
         for number in (first..).step_by(7) {
             if stop.load(Ordering::Relaxed) {
                 break;
             }
+            thread::sleep(due.saturating_duration_since(Instant::now()));
+            due += period;
             let (time, answer) = ask(&agent, url, number % CONTEXTS);
             took.push(time);
             failed += usize::from(answer.is_none());
@@ -243,33 +252,51 @@ fn main() {
     promote(&url);
     wait_for(&url, "1.0.0");
 
-    let stop = AtomicBool::new(false);
-    let idle = thread::scope(|scope| {
-        let asked = scope.spawn(|| clients(&url, &stop));
-        thread::sleep(IDLE);
-        stop.store(true, Ordering::Relaxed);
-        asked.join().expect("the clients")
-    });
-    let idle = tell("without a swap", idle.0, idle.1);
+    let mut versions = 2..;
+    for (load, period) in [("steady", PERIOD), ("full speed", Duration::ZERO)] {
+        println!("\n{CLIENTS} clients, {load}");
+        swap_under(&url, period, versions.by_ref().take(SWAPS));
+    }
+}
 
-    upload(&url, 2);
-    let stop = AtomicBool::new(false);
-    let during = thread::scope(|scope| {
-        let asked = scope.spawn(|| clients(&url, &stop));
-        let begin = Instant::now();
-        promote(&url);
-        wait_for(&url, "2.0.0");
-        println!(
-            "{} resources: all judged again {:?} after the command",
-            CONTEXTS * RESOURCES,
-            begin.elapsed()
-        );
-        stop.store(true, Ordering::Relaxed);
-        asked.join().expect("the clients")
-    });
-    let during = tell("during a swap", during.0, during.1);
+/// Swaps to one version after the other while clients ask.
+fn swap_under(url: &str, period: Duration, versions: impl Iterator<Item = usize>) {
+    let idle = while_asked(url, period, || thread::sleep(IDLE));
+    let idle = tell("without a swap", idle.0, idle.1);
+    let (mut swaps, mut queries, mut failed) = (Vec::new(), Vec::new(), 0);
+    for version in versions {
+        upload(url, version);
+        let during = while_asked(url, period, || {
+            let begin = Instant::now();
+            promote(url);
+            wait_for(url, &format!("{version}.0.0"));
+            swaps.push(begin.elapsed());
+        });
+        queries.extend(during.0);
+        failed += during.1;
+    }
+    swaps.sort_unstable();
+    println!(
+        "{} resources: all judged again {:?} after the command ({:?} to {:?})",
+        CONTEXTS * RESOURCES,
+        swaps[SWAPS / 2],
+        swaps[0],
+        swaps[SWAPS - 1]
+    );
+    let during = tell("during a swap", queries, failed);
     println!(
         "p99 during / without: {:.2}",
         during.as_secs_f64() / idle.as_secs_f64().max(f64::EPSILON)
     );
+}
+
+/// Does something while clients ask; answers what their queries took, and how many failed.
+fn while_asked(url: &str, period: Duration, run: impl FnOnce()) -> (Vec<Duration>, usize) {
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let asked = scope.spawn(|| clients(url, period, &stop));
+        run();
+        stop.store(true, Ordering::Relaxed);
+        asked.join().expect("the clients")
+    })
 }

@@ -5,6 +5,7 @@
 #![warn(clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod application;
+mod aside;
 mod cli;
 mod client;
 mod comparison;

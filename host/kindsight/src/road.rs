@@ -13,6 +13,7 @@ mod known;
 mod place;
 mod records;
 mod swap;
+mod walk;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -31,6 +32,7 @@ use crate::road::swap::Swap;
 
 pub(crate) use known::Held;
 pub(crate) use swap::Progress;
+pub(crate) use walk::{Unsynced, walk};
 
 /// Everything the road needs to keep between two events.
 pub(crate) struct Road {
@@ -183,6 +185,7 @@ impl Road {
         for id in self.swap.slice(known, interpreters, now_ms) {
             if let Some(known) = self.known.get(&id) {
                 show(&self.board, &id, known);
+                std::thread::yield_now();
             }
         }
         self.swap.shown();

@@ -1,6 +1,5 @@
 //! `kindsight serve`: starts the rooms in the order of the flow, and stops them in reverse.
 
-use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -9,32 +8,29 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use kindsight_appcontext::{RedbStore, Store};
-use kindsight_clusters::{ClusterEvent, DirectoryCluster};
+use kindsight_clusters::DirectoryCluster;
 use kindsight_interpreter::Interpreters;
-use kindsight_model::ClusterName;
 use kindsight_rest::{AppState, Limits};
 use kindsight_status::Board;
 use tokio::net::TcpListener;
-use tokio::sync::mpsc::{Receiver, channel};
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::mpsc::channel;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::aside::Aside;
 use crate::config::ServeArgs;
 use crate::interpreters::{Library, Live, guard, watch};
 use crate::judge::{Court, now_ms};
-use crate::road::{Held, Road};
+use crate::road::{Road, Unsynced, walk};
 use crate::{interpreters, telemetry};
 
 /// Reports that wait for the road: a cluster that says more waits until there is a place.
 const EVENTS_MAX: usize = 64;
-/// Events that are taken before what waits for longer has its turn: the next slice after a swap.
-const EVENTS_PER_STEP_MAX: usize = 16;
 /// Askers for everything the road holds that wait for it.
 const INVENTORIES_MAX: usize = 4;
 
-/// Threads for steps that block: every request that judges, every command to an interpreter, the road,
-/// and what reads files. Further steps wait for one that ends.
+/// Threads for steps that block: every request that judges, every command to an interpreter, and what
+/// reads files. Further steps wait for one that ends.
 const BLOCKING_THREADS_MAX: usize = 64;
 
 /// What a server is made of.
@@ -58,9 +54,6 @@ pub(crate) struct Running {
     unsynced: Unsynced,
     failure: Arc<Mutex<Option<std::io::Error>>>,
 }
-
-/// Clusters that have not said everything yet.
-type Unsynced = Arc<Mutex<BTreeSet<ClusterName>>>;
 
 /// Runs the command until it is told to stop.
 ///
@@ -157,6 +150,7 @@ pub(crate) async fn start(parts: Parts) -> anyhow::Result<Running> {
     let (inventories_tx, inventories_rx) = channel(INVENTORIES_MAX);
     running.tasks.spawn(walk(
         road,
+        Aside::start("road").context("start the road's thread")?,
         events_rx,
         swapped,
         inventories_rx,
@@ -244,76 +238,6 @@ fn missing(unsynced: &Unsynced) -> Vec<String> {
     clusters
         .map(|cluster| format!("the first listing of cluster {cluster}"))
         .collect()
-}
-
-/// Walks the road: events as they come, what a swap of interpreters affects, and verdicts that want
-/// to be looked at again. Who swaps says so to `swapped`. Who wants to know everything the road holds
-/// sends to `inventories` where the answer goes.
-pub(crate) async fn walk(
-    mut road: Road,
-    mut events: Receiver<ClusterEvent>,
-    swapped: Arc<Notify>,
-    mut inventories: Receiver<oneshot::Sender<Vec<Held>>>,
-    unsynced: Unsynced,
-    shutdown: CancellationToken,
-) {
-    let mut look_again_at_ms: Option<i64> = Some(now_ms());
-    loop {
-        let wait = look_again_at_ms.map_or(Duration::MAX, |at| {
-            Duration::from_millis(u64::try_from(at - now_ms()).unwrap_or(0))
-        });
-        let is_pending = road.swap_pending();
-        let first = tokio::select! {
-            // In this order: an event never waits for more than one slice, and no slice for more than
-            // one step of events.
-            biased;
-            () = shutdown.cancelled() => return,
-            Some(asker) = inventories.recv() => {
-                // Who asked may have gone.
-                let _ = asker.send(road.inventory());
-                continue;
-            }
-            // Without clusters there are no events; what is known may still want a look.
-            Some(event) = events.recv() => Some(event),
-            () = std::future::ready(()), if is_pending => None,
-            () = swapped.notified() => None,
-            () = tokio::time::sleep(wait) => None,
-        };
-        let rest = std::iter::from_fn(|| events.try_recv().ok());
-        let taken: Vec<ClusterEvent> = first
-            .into_iter()
-            .chain(rest)
-            .take(EVENTS_PER_STEP_MAX)
-            .collect();
-        let synced: Vec<ClusterName> = taken.iter().filter_map(synced).collect();
-        let step = move || {
-            for event in taken {
-                road.take(event, now_ms());
-            }
-            road.follow_swap(now_ms());
-            let next = road.look_again(now_ms());
-            (road, next)
-        };
-        // Judging blocks, so it happens on a thread that may.
-        match tokio::task::spawn_blocking(step).await {
-            Ok((back, next)) => (road, look_again_at_ms) = (back, next),
-            Err(error) => {
-                tracing::error!(%error, "the road broke; stopping");
-                shutdown.cancel();
-                return;
-            }
-        }
-        let mut unsynced = unsynced.lock().unwrap_or_else(PoisonError::into_inner);
-        unsynced.retain(|cluster| !synced.contains(cluster));
-    }
-}
-
-/// The cluster that has said everything, where an event says so.
-fn synced(event: &ClusterEvent) -> Option<ClusterName> {
-    match event {
-        ClusterEvent::Synced { cluster } => Some(cluster.clone()),
-        _ => None,
-    }
 }
 
 /// Done when the process is asked to stop: SIGTERM, or Ctrl-C.

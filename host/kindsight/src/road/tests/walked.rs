@@ -10,7 +10,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::stage::{Stage, deployments};
-use crate::serve::walk;
+use crate::aside::Aside;
+use crate::road::walk;
 
 #[tokio::test]
 async fn walking_the_road_follows_a_swap_and_tells_what_it_holds() {
@@ -24,6 +25,7 @@ async fn walking_the_road_follows_a_swap_and_tells_what_it_holds() {
     let tasks = TaskTracker::new();
     tasks.spawn(walk(
         stage.take_road(),
+        Aside::start("road").unwrap(),
         events_rx,
         Arc::clone(&swapped),
         inventories_rx,
