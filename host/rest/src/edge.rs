@@ -1,15 +1,19 @@
 //! What is done around every request, whatever it asks for.
 
 use std::any::Any;
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tokio::sync::Semaphore;
 
+use crate::limits::DROPPED_BYTES_MAX;
 use crate::problem::{INTERNAL, Problem};
 
 /// Notes what was asked and how it ended. The query is left out: names in it are nobody's business.
@@ -101,15 +105,31 @@ pub(crate) async fn limit_uri(State(max): State<usize>, request: Request, next: 
     next.run(request).await
 }
 
-/// Refuses a body that is said to be too large before any of it is asked for: a client that waits to
-/// be asked then reads why, and has sent nothing.
+/// Refuses a body that is said to be too large.
+///
+/// A client that waits to be asked for it reads why at once, and has sent nothing. Any other is sending
+/// already, and most look for an answer only when they are done: what they send is dropped as it comes,
+/// or they would find a broken connection instead of the reason.
 pub(crate) async fn limit_body(State(max): State<usize>, request: Request, next: Next) -> Response {
     let length = request.headers().get(header::CONTENT_LENGTH);
     let length = length.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    if length.is_some_and(|length| length > max) {
-        return Problem::too_large(max).into_response();
+    if length.is_none_or(|length| length <= max) {
+        return next.run(request).await;
     }
-    next.run(request).await
+    if !request.headers().contains_key(header::EXPECT) {
+        drop_body(request.into_body()).await;
+    }
+    Problem::too_large(max).into_response()
+}
+
+/// Reads a body and keeps nothing of it, up to its end or [`DROPPED_BYTES_MAX`].
+async fn drop_body(mut body: Body) {
+    let mut dropped = 0;
+    while dropped < DROPPED_BYTES_MAX
+        && let Some(Ok(frame)) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await
+    {
+        dropped += frame.data_ref().map_or(0, Bytes::len);
+    }
 }
 
 /// Refuses more than so many requests at a time, so that those in progress still end.

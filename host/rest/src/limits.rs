@@ -17,6 +17,9 @@ pub const COMPONENT_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// The largest body of every other command to an interpreter, in bytes: that of the largest schema
 /// of settings.
 pub const CATALOG_JSON_BYTES_MAX: usize = 64 * 1024;
+/// The most bytes of a body that is too large that are read and dropped, so that its sender gets to read
+/// why it is refused; of a larger one he may find the connection broken.
+pub(crate) const DROPPED_BYTES_MAX: usize = 4 * COMPONENT_BYTES_MAX;
 /// The most commands to interpreters that are worked on at a time: bounds what their components take,
 /// and how many are compiled beside each other.
 pub const CATALOG_REQUESTS_MAX: usize = 4;

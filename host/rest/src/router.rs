@@ -67,9 +67,11 @@ fn documented(limits: Limits) -> OpenApiRouter<AppState> {
     let time = |max: Duration, advice| {
         middleware::from_fn_with_state(TimeLimit { max, advice }, edge::limit_time)
     };
+    let said = |max: usize| middleware::from_fn_with_state(max, edge::limit_body);
     let interpret = OpenApiRouter::new()
         .routes(routes!(interpret::interpret))
         .layer(DefaultBodyLimit::max(limits.interpret_bytes_max))
+        .layer(said(limits.interpret_bytes_max))
         .layer(slots(limits.interpret_requests_max));
     let queries = OpenApiRouter::new()
         .routes(routes!(status::dig_status))

@@ -148,6 +148,19 @@ async fn a_component_that_is_said_to_be_too_large_is_not_asked_for() {
     assert!(answer.contains("larger than 10 bytes"), "{answer}");
 }
 
+/// Many clients look for an answer only when they have sent everything.
+#[tokio::test]
+async fn who_sends_too_much_still_reads_why() {
+    const BYTES: usize = 20 << 20;
+    let head = format!(
+        "POST /v2/interpret HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {BYTES}\r\n\r\n"
+    );
+    let request = head + &" ".repeat(BYTES);
+    let (answer, _) = serve_to(Limits::default(), move |address| ask(address, &request)).await;
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+    assert!(answer.contains("larger than"), "{answer}");
+}
+
 #[tokio::test]
 async fn settings_that_are_too_large_are_refused() {
     let limits = Limits {
