@@ -4,6 +4,9 @@ use std::time::Duration;
 
 /// How often the epoch advances: the grain of every deadline.
 pub(crate) const TICK: Duration = Duration::from_millis(5);
+/// How often it advances while a call runs that has seen it advance before: how long such a call keeps
+/// others from its processor.
+pub(crate) const LATE_TICK: Duration = Duration::from_micros(100);
 /// The deadline for `describe`, `fixtures` and instantiation, in processor time.
 pub(crate) const LOAD_DEADLINE: Duration = Duration::from_secs(1);
 /// Bytes of text the host takes over from one call's answer.

@@ -8,6 +8,7 @@ use rustix::time::{ClockId, clock_gettime};
 use wasmtime::{ResourceLimiter, Store, StoreContextMut, UpdateDeadline};
 
 use crate::bindings::{Failure, Input, Plugin, PluginPre, Verdict, log};
+use crate::engine::let_others_go_first;
 use crate::fault::{CallLimits, Fault, MemoryRefused};
 use crate::limits::{
     ANSWER_BYTES_MAX, LOAD_DEADLINE, LOG_LINE_BYTES_MAX, LOG_LINES_MAX, Limits, PARTS_MAX,
@@ -81,6 +82,7 @@ fn on_tick(mut store: StoreContextMut<'_, Guest>) -> wasmtime::Result<UpdateDead
     if now.saturating_sub(start) >= guest.budget {
         return Ok(UpdateDeadline::Interrupt);
     }
+    let_others_go_first();
     Ok(UpdateDeadline::Continue(1))
 }
 
