@@ -27,8 +27,8 @@ impl Aside {
             .spawn(move || {
                 step_aside();
                 for step in steps {
-                step();
-            }
+                    step();
+                }
             })?;
         Ok(Self(sender))
     }

@@ -86,6 +86,9 @@ impl Catalog {
     /// something. Reads one value where there is nothing. Called once a second, and before every
     /// change; writes nothing, so that hosts of different releases do not answer each other for ever.
     ///
+    /// What is new is compiled with the lock held, for some tenths of a second: other commands wait,
+    /// queries do not.
+    ///
     /// # Errors
     /// A shelf that does not answer, or holds what this release cannot read; what is live stays.
     pub fn follow(&self) -> Result<bool, OpenError> {

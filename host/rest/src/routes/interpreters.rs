@@ -112,7 +112,7 @@ pub(crate) async fn inspect(
     responses(
         (status = 200, description = "It is live, or with `candidate=true` waits to be promoted.", body = Outcome),
         (status = 403, description = "A page of another origin asks.", body = ProblemDocument, content_type = "application/problem+json"),
-        (status = 409, description = "It does not fit what there is now.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 409, description = "Another host changed the interpreters at the same moment: try again.", body = ProblemDocument, content_type = "application/problem+json"),
         (status = 413, description = "The component is too large.", body = ProblemDocument, content_type = "application/problem+json"),
         (status = 422, description = "A step of the pipeline refused it; `step` says which.", body = ProblemDocument, content_type = "application/problem+json"),
         Wrong,

@@ -27,7 +27,7 @@ enum NotDone {
     NotFound(ProblemDocument),
     #[response(
         status = 409,
-        description = "It does not fit what there is now: nothing waits to be promoted, or nothing is there to go back to.",
+        description = "It does not fit what there is now: nothing waits to be promoted, nothing is there to go back to, or another host changed the interpreters at the same moment.",
         content_type = "application/problem+json"
     )]
     Conflict(ProblemDocument),
