@@ -15,11 +15,11 @@ const OBJECTS: usize = 300;
 const SWAPS: usize = 300;
 const READERS: usize = 3;
 
-/// Judges until `done`; answers with the versions it met.
+/// Judges until `done`, and once at least; answers with the versions it met.
 fn read(interpreters: &Interpreters, reader: usize, done: &AtomicBool) -> BTreeSet<Arc<str>> {
     let mut versions = BTreeSet::new();
     let mut round = 0;
-    while !done.load(Ordering::Relaxed) {
+    loop {
         round += 1;
         let spec = |number| {
             format!(
@@ -41,8 +41,10 @@ fn read(interpreters: &Interpreters, reader: usize, done: &AtomicBool) -> BTreeS
         let met: BTreeSet<Arc<str>> = by.map(|by| Arc::clone(&by.version)).collect();
         assert_eq!(met.len(), 1, "one batch, one set");
         versions.extend(met);
+        if done.load(Ordering::Relaxed) {
+            return versions;
+        }
     }
-    versions
 }
 
 #[test]
