@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use kindsight_interpreter::{Interpreters, Published};
 use kindsight_model::ContextId;
@@ -25,7 +25,6 @@ pub(crate) const SLICE_OBJECTS: usize = 2000;
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     objects: AtomicU64,
-    waiting: AtomicUsize,
     generation: AtomicU64,
 }
 
@@ -33,12 +32,6 @@ impl Progress {
     /// Objects judged again because of a swap, since the start.
     pub(crate) fn objects(&self) -> u64 {
         self.objects.load(Ordering::Relaxed)
-    }
-
-    /// Contexts that are not shown by the newest set yet, as far as the road has noticed it.
-    #[cfg(test)]
-    pub(crate) fn waiting(&self) -> usize {
-        self.waiting.load(Ordering::Relaxed)
     }
 
     /// The last set that everything was shown by: a swap is done when this is its generation.
@@ -145,10 +138,8 @@ impl Swap {
 
     /// What a slice changed is shown: others may be told.
     pub(crate) fn shown(&mut self) {
-        let waiting = self.contexts();
-        self.progress.waiting.store(waiting, Ordering::Relaxed);
         let generation = self.goal.generation();
-        if waiting == 0 && self.progress.generation() != generation {
+        if self.contexts() == 0 && self.progress.generation() != generation {
             tracing::info!(
                 generation,
                 judged_again_since_start = self.progress.objects(),
