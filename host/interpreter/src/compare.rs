@@ -157,6 +157,8 @@ impl Comparer {
                 let from = self.old.judge(object, &siblings, now_ms);
                 let to = self.new.judge(object, &siblings, now_ms);
                 self.note(place, object, from, to);
+                // There may be very many, and others want the processor for less.
+                std::thread::yield_now();
             }
         }
         true

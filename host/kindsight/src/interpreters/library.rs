@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use kindsight_interpreter::Source;
-use kindsight_interpreter::catalog::{self, Catalog, Delivery};
-use kindsight_interpreter::{Limits, Place, compare};
+use kindsight_interpreter::catalog::{self, Catalog, Delivery, Shadow};
+use kindsight_interpreter::{Comparison, Limits, Place, compare, step_aside};
 use kindsight_rest::{Answer, Command, InterpreterDetail, InterpreterList, Refusal};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
@@ -117,6 +118,27 @@ impl kindsight_rest::Catalog for Library {
     }
 }
 
+/// Judges everything the host knows twice: on a thread behind those who ask.
+fn compare_aside(
+    limits: &Limits,
+    shadow: &Shadow,
+    objects: &[Place],
+) -> Result<Comparison, catalog::Refusal> {
+    let judging = || {
+        step_aside();
+        compare(
+            limits,
+            &shadow.before,
+            &shadow.after,
+            objects,
+            now_ms(),
+            &|| false,
+        )
+    };
+    let broke = || catalog::Refusal::Failed("the thread that compared broke".to_owned());
+    thread::scope(|scope| scope.spawn(judging).join()).map_err(|_| broke())
+}
+
 fn execute(
     catalog: &Catalog,
     limits: &Limits,
@@ -127,8 +149,7 @@ fn execute(
     let report = match command {
         Command::Shadow => {
             let shadow = catalog.shadow(name)?;
-            let (before, after) = (&shadow.before, &shadow.after);
-            let comparison = compare(limits, before, after, objects, now_ms(), &|| false);
+            let comparison = compare_aside(limits, &shadow, objects)?;
             return Ok(Answer::Shadow(answers::shadow(name, &shadow, comparison)));
         }
         Command::Load {
