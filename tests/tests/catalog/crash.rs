@@ -55,7 +55,7 @@ const SCRIPT: &[Step] = &[
     }),
     ("remove", |it| it.remove("b", Source::Upload).is_ok()),
     ("remove the file", |it| {
-        it.remove_file("b.wasm").is_some_and(|it| it.is_ok())
+        it.remove("b", Source::Directory).is_ok()
     }),
 ];
 

@@ -23,13 +23,11 @@ fn upload_is_over_directory_is_over_built_in() {
     assert_eq!(room.live(), ["a 2.0.0 Directory"]);
     expect!["refused: nothing of `a` came from upload"]
         .assert_eq(&told(&room.catalog.remove("a", Source::Upload)));
-    let removed = room
-        .catalog
-        .remove_file("a.wasm")
-        .expect("the file fills a slot");
-    expect!["Live: removed from directory"].assert_eq(&told(&removed));
+    assert_eq!(room.catalog.names_in("a.wasm"), ["a"]);
+    expect!["Live: removed from directory"]
+        .assert_eq(&told(&room.catalog.remove("a", Source::Directory)));
     assert_eq!(room.live(), ["a 1.0.0 BuiltIn"]);
-    assert!(room.catalog.remove_file("a.wasm").is_none());
+    assert!(room.catalog.names_in("a.wasm").is_empty());
     expect!["refused: there is no such interpreter"]
         .assert_eq(&told(&room.catalog.remove("b", Source::Upload)));
 }
@@ -44,8 +42,7 @@ fn what_was_removed_may_come_again() {
         ["a.wasm"]
     );
     room.catalog
-        .remove_file("a.wasm")
-        .expect("it fills a slot")
+        .remove("a", Source::Directory)
         .expect("removed");
     assert!(room.live().is_empty());
     assert!(room.catalog.files().is_empty());
@@ -63,8 +60,7 @@ fn two_files_of_one_name_are_told_of_each_other() {
         assert_eq!(room.live(), ["a 1.0.0 Directory"]);
     }
     room.catalog
-        .remove_file("a.wasm")
-        .expect("it fills a slot")
+        .remove("a", Source::Directory)
         .expect("removed");
     expect!["Live: live where none was"].assert_eq(&room.take(&file("b", component("a", "2.0.0"))));
     assert_eq!(
@@ -98,8 +94,8 @@ fn a_file_that_is_gone_fills_no_slot() {
         .break_off("a", &crate::digest(&bytes), "too many faults")
         .expect("live");
     assert!(room.live().is_empty());
-    let removed = room.catalog.remove_file("a.wasm").expect("it fills a slot");
-    expect!["None: removed from directory"].assert_eq(&told(&removed));
+    expect!["None: removed from directory"]
+        .assert_eq(&told(&room.catalog.remove("a", Source::Directory)));
     assert!(room.catalog.files().is_empty());
     expect!["refused: received: `a` was gone back from these bytes (too many faults); load them by hand to try again"]
         .assert_eq(&room.take(&file("a", bytes)));

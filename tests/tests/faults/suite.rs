@@ -175,8 +175,12 @@ impl Room {
             (_, outcome) => panic!("{name}: {outcome:?}"),
         };
         if !matches!(case.met, Met::Refused(_)) {
-            let removed = self.catalog.remove_file(&format!("{name}.wasm"));
-            removed.expect("it fills a slot").expect("it goes");
+            let names = self.catalog.names_in(&format!("{name}.wasm"));
+            let [named] = names.as_slice() else {
+                panic!("{name}: it fills {names:?}")
+            };
+            let removed = self.catalog.remove(named, Source::Directory);
+            removed.expect("it goes");
         }
         seen
     }

@@ -152,6 +152,11 @@ impl Page {
         slots.find_map(|(source, slot)| Some((*source, slot.with(Outcome::Candidate)?)))
     }
 
+    /// The file that fills its directory slot.
+    pub(super) fn file(&self) -> Option<&str> {
+        self.slots.get(&Source::Directory)?.file.as_deref()
+    }
+
     pub(super) fn note(&mut self, event: Event) {
         self.history.push_back(event);
         while self.history.len() > HISTORY_MAX {

@@ -77,21 +77,19 @@ impl Catalog {
         }))
     }
 
-    /// Empties the directory slot that a file fills; nothing happens where none does.
-    pub fn remove_file(&self, file: &str) -> Option<Result<Report, Refusal>> {
-        let pages = self.pages();
-        let (name, _) = pages.iter().find(|(_, page)| {
-            let slot = page.slots.get(&Source::Directory);
-            slot.is_some_and(|slot| slot.file.as_deref() == Some(file))
-        })?;
-        Some(self.remove(name, Source::Directory))
+    /// The names whose directory slots a file fills: one, or more where it held another before.
+    pub fn names_in(&self, file: &str) -> Vec<String> {
+        let state = self.lock();
+        let pages = state.book.pages.iter();
+        let filled = pages.filter(|(_, page)| page.file() == Some(file));
+        filled.map(|(name, _)| name.clone()).collect()
     }
 
     /// The files that fill directory slots.
     pub fn files(&self) -> BTreeSet<String> {
-        let pages = self.pages().into_iter();
-        let slots = pages.filter_map(|(_, mut page)| page.slots.remove(&Source::Directory));
-        slots.filter_map(|slot| slot.file).collect()
+        let state = self.lock();
+        let files = state.book.pages.values().filter_map(Page::file);
+        files.map(str::to_owned).collect()
     }
 
     /// Makes the candidate live, if it is the one of that digest.

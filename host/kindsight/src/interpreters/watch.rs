@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kindsight_interpreter::Source;
-use kindsight_interpreter::catalog::{Catalog, Delivery, Outcome, Refusal};
+use kindsight_interpreter::catalog::{Catalog, Delivery, Refusal};
 use tokio_util::sync::CancellationToken;
 
 use super::folder::{Folder, POLL, Seen};
@@ -72,7 +72,7 @@ struct Watch {
 /// When a file is taken another time though nobody wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Again {
-    /// Another file stands in its way: it has the same name in it, or was given this one.
+    /// Another file stands in its way: it has the same name in it.
     WhenAnotherGoes,
     At(Instant),
 }
@@ -90,8 +90,7 @@ impl Watch {
         for file in std::mem::take(&mut self.gone) {
             self.take_out(&file, None);
         }
-        // Not at the next look: whoever gives a file another name sees its Kinds judged otherwise
-        // until then.
+        // Not at the next look: until then nobody would judge what waited for another file to go.
         if std::mem::take(&mut self.is_reminded) {
             for seen in self.folder.look(now) {
                 self.take(seen, now);
@@ -126,12 +125,8 @@ impl Watch {
 
     /// Empties what a file fills, but for the name that it has in it now.
     fn take_out(&mut self, file: &str, but: Option<&str>) {
-        for (name, page) in self.catalog.pages() {
-            let slot = page.slots.get(&Source::Directory);
-            let is_filled = slot.is_some_and(|slot| {
-                slot.file.as_deref() == Some(file) && slot.with(Outcome::Live).is_some()
-            });
-            if !is_filled || Some(name.as_str()) == but {
+        for name in self.catalog.names_in(file) {
+            if Some(name.as_str()) == but {
                 continue;
             }
             if let Err(error) = self.catalog.remove(&name, Source::Directory) {
