@@ -108,6 +108,37 @@ fn a_host_that_cannot_follow_keeps_what_is_live() {
     assert_eq!(second.judges("a"), "a 2.0.0");
 }
 
+/// Whatever keeps a host from following, the component that comes meanwhile is not to blame.
+#[test]
+fn a_component_is_not_blamed_for_what_cannot_be_followed() {
+    let first = Room::new();
+    let second = Room::over(Arc::clone(&first.shelf), &[]);
+    first.take(&upload("a", component("a", "1.0.0")));
+    second.shelf.fail("component");
+    expect!["refused: read the catalog of interpreters: the disk does not answer"]
+        .assert_eq(&second.take(&upload("b", component("b", "1.0.0"))));
+    second.shelf.mend();
+    second.catalog.follow().expect("a book");
+    assert!(
+        second.catalog.page("b").is_none(),
+        "nothing is held against it"
+    );
+    expect!["Live: live where none was"]
+        .assert_eq(&second.take(&upload("b", component("b", "1.0.0"))));
+}
+
+/// The same file on two hosts is taken in once.
+#[test]
+fn the_same_bytes_on_another_host_change_nothing() {
+    let (first, second) = hosts();
+    let delivery = file("a", component("a", "1.0.0"));
+    first.take(&delivery);
+    expect!["Unchanged: the same bytes again: nothing to do"].assert_eq(&second.take(&delivery));
+    second.take(&upload("b", b"garbage".to_vec()));
+    first.catalog.follow().expect("a book");
+    assert!(first.catalog.page("b").is_some(), "refusals are shared too");
+}
+
 /// While a release is rolled out, hosts bring different interpreters: each judges by its own.
 #[test]
 fn hosts_of_two_releases_do_not_answer_each_other_for_ever() {

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{Interpreter, Interpreters, Source};
 
-/// Why the catalog could not be opened.
+/// Why the catalog could not be opened, or another host not be followed.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The store does not answer.
@@ -32,10 +32,8 @@ pub enum OpenError {
 
 impl From<OpenError> for Refusal {
     fn from(error: OpenError) -> Self {
-        match error {
-            OpenError::Publish(refusal) => refusal,
-            error => Self::Failed(error.to_string()),
-        }
+        // Whatever it is, what is being done is not to blame for it.
+        Self::Failed(error.to_string())
     }
 }
 

@@ -36,6 +36,7 @@ impl Catalog {
             let why = format!("the bytes hash to {digest}, and {expected} was expected");
             return Err(Refusal::at("received", why));
         }
+        self.follow()?;
         if let Some(report) = self.is_known(delivery, digest)? {
             return Ok(report);
         }
@@ -102,6 +103,7 @@ impl Catalog {
         interpreter: Arc<Interpreter>,
         name: String,
     ) -> Result<Report, Refusal> {
+        // Once more: compiling may have taken long.
         self.follow()?;
         let mut state = self.lock();
         let mut book = state.book.clone();
@@ -165,6 +167,8 @@ impl Catalog {
     fn note_refusal(&self, delivery: &Delivery, digest: &Digest, step: &'static str, why: &str) {
         let source = word(delivery.source);
         tracing::warn!(source, name = delivery.hint, %digest, "interpreter refused: {step}: {why}");
+        // Where that fails, keeping the refusal does, and says so.
+        let _ = self.follow();
         let mut state = self.lock();
         let mut book = state.book.clone();
         if !book.has_room_for(&delivery.hint) {

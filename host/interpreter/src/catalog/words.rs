@@ -71,7 +71,8 @@ pub enum Refusal {
         /// The names there are, sorted.
         known: Vec<String>,
     },
-    /// It is not in a state in which that can be done.
+    /// It is not in a state in which that can be done, or another host that shares the shelf changed it
+    /// at the same moment.
     #[error("{0}")]
     Conflict(String),
     /// A step of the pipeline refused it.
