@@ -9,8 +9,8 @@
 //! ```
 
 mod answers;
-mod breaker;
 mod folder;
+mod guard;
 mod library;
 mod shelf;
 mod watch;
@@ -26,7 +26,7 @@ use tokio::sync::Notify;
 use crate::judge::now_ms;
 use crate::live;
 
-pub(crate) use breaker::guard;
+pub(crate) use guard::guard;
 pub(crate) use library::Library;
 pub(crate) use watch::watch;
 

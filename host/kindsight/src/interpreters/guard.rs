@@ -34,7 +34,9 @@ pub(crate) async fn guard(catalog: Arc<Catalog>, shutdown: CancellationToken) {
                 }
                 trouble = now;
             }
-            Err(error) => tracing::error!(%error, "the breaker broke; it goes on"),
+            Err(error) => {
+                tracing::error!(%error, "the guard of the interpreters broke; it goes on");
+            }
         }
     }
 }
