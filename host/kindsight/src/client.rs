@@ -116,8 +116,8 @@ impl Request {
             None if self.method == Method::POST => agent.run(request.body([].as_slice())?),
             None => agent.run(request.body(())?),
             Some(body) => {
-                // A server that refuses by size says so before anything is sent; otherwise its
-                // answer would be lost, as it closes the connection on whoever is still writing.
+                // A server that refuses by size says so before anything is sent: of a body that is
+                // far too large its answer would be lost otherwise.
                 let request = request
                     .header(header::CONTENT_TYPE, body.media_type)
                     .header(header::EXPECT, "100-continue");

@@ -1,5 +1,5 @@
-//! One verdict as programs read it: the line of `interpret -o jsonl`, and the entry of
-//! `POST /v2/interpret`.
+//! One verdict as programs read it: the line of `interpret -o jsonl`. The REST room has its own shape
+//! for `POST /v2/interpret`.
 
 use std::sync::Arc;
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-/// Hashed by foldhash, which takes a third of what the standard hasher takes for names, and is seeded
-/// anew in each process.
+/// Hashed by foldhash: cheaper than the standard hasher for short names, and seeded anew in each
+/// process, since clusters choose the names.
 pub(crate) type Map<K, V> = HashMap<K, V, foldhash::quality::RandomState>;
 
 /// One with room for so many.
