@@ -94,6 +94,7 @@ fn a_file_that_is_gone_fills_no_slot() {
         .break_off("a", &crate::digest(&bytes), "too many faults")
         .expect("live");
     assert!(room.live().is_empty());
+    assert_eq!(room.catalog.names_in("a.wasm"), ["a"], "bad, and there");
     expect!["None: removed from directory"]
         .assert_eq(&told(&room.catalog.remove("a", Source::Directory)));
     assert!(room.catalog.files().is_empty());
