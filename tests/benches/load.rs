@@ -7,7 +7,8 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Instant;
 
-use kindsight_interpreter::{AotCache, Interpreters, Limits, Source};
+use kindsight_interpreter::{AotCache, Interpreters, Limits};
+use kindsight_model::Source;
 
 const HUNDRED: usize = 100;
 
@@ -64,7 +65,7 @@ fn main() {
     let begin = Instant::now();
     let loaded = components
         .iter()
-        .map(|it| (Source::File, interpreters.load(it).expect("it")));
+        .map(|it| (Source::Upload, interpreters.load(it).expect("it")));
     let loaded: Vec<(Source, Arc<_>)> = loaded.collect();
     interpreters.publish(loaded).expect("a set");
     println!(

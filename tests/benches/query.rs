@@ -6,10 +6,13 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use kindsight_model::{ClusterName, DigName, InterpretedBy, Object, Phase, RsyncStatus, Verdict};
+use kindsight_model::{
+    ClusterName, ContextStatus, DigName, Digest, InterpretedBy, LifecycleState, Object, Phase,
+    RsyncStatus, Verdict,
+};
 use kindsight_status::{
-    ActionView, AppView, Board, ClusterInput, ContextView, Expected, Observed, RecordView,
-    Reported, StatusQuery, project,
+    ActionView, AppView, Board, ClusterInput, ContextView, Expected, RecordView, Reported,
+    StatusQuery, project,
 };
 
 /// Apps and clusters of every application here; each app has its share of resources in each cluster.
@@ -30,14 +33,14 @@ fn board(resources: usize) -> (Board, DigName) {
     let context = ContextView {
         id: id.clone(),
         meta: Some(dig.clone()),
-        status: "Instantiated".into(),
+        status: Some(ContextStatus::Instantiated),
         apps: (0..APPS).map(app).collect(),
         faults: Vec::new(),
     };
     let record = RecordView {
         profile: None,
         actions: vec![ActionView {
-            state: "Instantiated".into(),
+            state: LifecycleState::Instantiated,
             instance: Some(id.clone()),
             time: "2024-01-01T00:00:00Z".into(),
         }],
@@ -52,17 +55,13 @@ fn board(resources: usize) -> (Board, DigName) {
 
 fn cluster_view(number: usize, resources: usize) -> kindsight_status::ClusterView {
     let objects: Vec<Object> = (0..resources).map(deployment).collect();
-    let by = InterpretedBy {
-        name: "apps".into(),
+    let by = Arc::new(InterpretedBy {
+        name: "apps".parse().expect("a name"),
         version: "1.0.0".into(),
-        digest: "sha256:0123456789abcdef".into(),
-    };
-    let observed = objects.iter().map(|object| Observed {
-        object: object.clone(),
-        verdict: Verdict::host(Phase::Ready, "Available", "3 of 3 replicas are available"),
-        by: Some(by.clone()),
-        since_ms: Some(0),
+        digest: Digest::of(b"apps"),
     });
+    let verdict = Verdict::host(Phase::Ready, "Available", "3 of 3 replicas are available");
+    let verdict = verdict.given_by(&by);
     let expected = objects
         .iter()
         .map(|it| Expected::new(it.clone(), Some(RsyncStatus::Applied)));
@@ -71,7 +70,8 @@ fn cluster_view(number: usize, resources: usize) -> kindsight_status::ClusterVie
         namespace: "default".into(),
         expected: expected.collect(),
         reported: Some(Reported {
-            observed: observed.collect(),
+            verdicts: vec![verdict; objects.len()],
+            objects: objects.into(),
             stale_since_ms: None,
         }),
         faults: Vec::new(),

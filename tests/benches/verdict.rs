@@ -22,9 +22,9 @@ use std::time::{Duration, Instant};
 
 use criterion::Criterion;
 use kindsight_interpreter::{
-    Fields, Interpreters, Isolation, Limits, Memo, Published, Siblings, Source, Worker,
+    Fields, Interpreters, Isolation, Limits, Memo, Published, Siblings, Worker,
 };
-use kindsight_model::{Object, decode_bundle};
+use kindsight_model::{Object, Source, decode_bundle};
 use kindsight_sdk::{Interpreter, harness};
 
 /// What the monitor in one cluster of the recording reported.

@@ -25,7 +25,7 @@ const NAMED_BY: [(&str, &[&str]); 19] = [
     ("oci-client", &["kindsight-interpreter"]),
     ("arc-swap", &["kindsight-interpreter"]),
     ("axum", &["kindsight-rest"]),
-    ("utoipa", &["kindsight-rest"]),
+    ("utoipa", &["kindsight-model", "kindsight-rest"]),
     ("utoipa-axum", &["kindsight-rest"]),
     ("tower-http", &["kindsight-rest"]),
     ("clap", &["kindsight"]),

@@ -4,7 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 
-use kindsight_model::{ClusterName, ContextId, RsyncStatus};
+use kindsight_model::{ClusterName, ContextId, ContextStatus, RsyncStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::creation::{self, NewContext};
@@ -15,23 +15,6 @@ use crate::{Error, Result, go_json};
 
 /// How many ids are tried before a creation gives up. One is enough unless the ids are not random.
 const ID_ATTEMPTS_MAX: usize = 4;
-
-/// The state of a whole context, as the reference names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-pub enum ContextStatus {
-    /// Its resources are being sent.
-    Instantiating,
-    /// All of them were sent.
-    Instantiated,
-    /// Sending failed.
-    InstantiateFailed,
-    /// Its resources are being taken away.
-    Terminating,
-    /// All of them were taken away.
-    Terminated,
-    /// Taking away failed.
-    TerminateFailed,
-}
 
 /// Whether a cluster could be reached when it was last tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

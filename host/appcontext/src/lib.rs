@@ -45,13 +45,11 @@ mod store;
 use std::path::PathBuf;
 
 pub use components::Components;
-pub use context::{AppContexts, Connectivity, ContextStatus, Recorded, StatusChange};
+pub use context::{AppContexts, Connectivity, Recorded, StatusChange};
 pub use creation::{ContextMeta, NewApp, NewCluster, NewContext, NewResource};
 pub use format::FORMAT_VERSION;
 pub use keys::{NAME_BYTES_MAX, ResourceName};
-pub use records::{
-    Action, ClusterRecord, DigRecord, LifecycleState, Listed, RECORD_VERSION, Records,
-};
+pub use records::{Action, ClusterRecord, DigRecord, Listed, RECORD_VERSION, Records};
 pub use redb_store::{CACHE_BYTES, RedbStore, VALUE_BYTES_MAX};
 pub use snapshot::{AppSnapshot, ClusterSnapshot, ContextSnapshot, ResourceSnapshot};
 pub use store::{Batch, Condition, Store, Write};

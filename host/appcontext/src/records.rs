@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use kindsight_model::{ClusterName, ContextId, DigName};
+use kindsight_model::{ClusterName, ContextId, DigName, LifecycleState};
 use serde::{Deserialize, Serialize};
 
 use crate::store::{Batch, Store};
@@ -16,27 +16,6 @@ mod tests;
 
 /// The version of records that this release writes.
 pub const RECORD_VERSION: u64 = 1;
-
-/// The state that an action led to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum LifecycleState {
-    /// It is known.
-    Created,
-    /// It may be instantiated.
-    Approved,
-    /// A cluster got its network intents.
-    Applied,
-    /// It was sent to its clusters.
-    Instantiated,
-    /// It was taken away from its clusters.
-    Terminated,
-    /// Sending was stopped.
-    InstantiateStopped,
-    /// Taking away was stopped.
-    TerminateStopped,
-    /// Another instantiation took its place.
-    Updated,
-}
 
 /// One step in the life of a deployment intent group or a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! A whole context as it was at one moment.
 
-use kindsight_model::{ClusterName, ContextId, RsyncStatus};
+use kindsight_model::{ClusterName, ContextId, ContextStatus, RsyncStatus};
 
 use crate::{Connectivity, ContextMeta, Unreadable};
 
@@ -17,8 +17,8 @@ pub struct ContextSnapshot {
     pub id: ContextId,
     /// Whose it is.
     pub meta: Option<ContextMeta>,
-    /// Its state, as written: [`crate::ContextStatus`] or a word of another orchestrator.
-    pub status: Option<String>,
+    /// Its status; a word of another orchestrator is kept as it is.
+    pub status: Option<ContextStatus>,
     /// Whether it is to be left alone.
     pub stop_flag: bool,
     /// Its apps: those the order instruction names, then the others in order of their keys.

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use kindsight_model::Verdict;
 
 use crate::bindings::{self, Failure};
-use crate::describe::Description;
 use crate::fault::Fault;
 use crate::limits::{EXTRAS_BYTES_MAX, MESSAGE_BYTES_MAX, REASON_BYTES_MAX};
+use crate::load::Interpreter;
 use crate::memo::Answer;
 
 /// Checks an answer against the contract and the component's own description.
 pub(crate) fn accept(
-    description: &Description,
+    interpreter: &Interpreter,
     answer: Result<bindings::Verdict, Failure>,
 ) -> Result<Answer, Fault> {
     let verdict = match answer {
@@ -21,7 +21,7 @@ pub(crate) fn accept(
         Err(Failure::InvalidInput(what)) => return Err(Fault::InvalidInput(message(what))),
         Err(Failure::Internal(what)) => return Err(Fault::Internal(message(what))),
     };
-    let Some(state) = description.state(&verdict.state) else {
+    let Some(state) = interpreter.description().state(&verdict.state) else {
         let mut name = message(verdict.state);
         name.truncate(name.floor_char_boundary(80));
         return Err(Fault::UndeclaredState(name));
@@ -47,7 +47,8 @@ pub(crate) fn accept(
         state: Arc::clone(&state.name),
         reason: message(verdict.reason).into(),
         message: message(verdict.message).into(),
-        look_again_at_ms: verdict.look_again_at_ms,
+        recheck_at_ms: verdict.look_again_at_ms,
+        by: Some(Arc::clone(interpreter.by())),
     }))
 }
 

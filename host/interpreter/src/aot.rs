@@ -19,7 +19,9 @@ use std::path::{Path, PathBuf};
 use wasmtime::component::Component;
 
 use crate::limits::CODE_BYTES_MAX;
-use crate::{Digest, Engine};
+use kindsight_model::Digest;
+
+use crate::Engine;
 use key::{Key, SEAL_BYTES};
 use space::Space;
 

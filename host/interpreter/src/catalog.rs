@@ -26,13 +26,15 @@ mod words;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use kindsight_model::{LoadStep, Source};
+
 pub use book::{Event, Outcome, Page, Slot, Version};
 pub use boot::OpenError;
 pub use commands::Shadow;
 pub use shelf::{Shelf, ShelfError};
 pub use words::{Action, Delivery, Refusal, Report, Standing};
 
-use crate::{Interpreter, Interpreters, Offer, Source};
+use crate::{Interpreter, Interpreters, Offer};
 use book::Book;
 
 /// What an operator may set.
@@ -147,7 +149,7 @@ impl State {
             })?;
             if let Some(wanted) = &page.settings {
                 settings::check(interpreter, wanted).map_err(|why| {
-                    Refusal::at("published", format!("settings of `{name}`: {why}"))
+                    Refusal::at(LoadStep::Published, format!("settings of `{name}`: {why}"))
                 })?;
             }
             let settings = page.settings.as_ref();
@@ -201,17 +203,7 @@ fn standing(page: &Page) -> Standing {
 
 fn in_place_of(live: Option<(Source, &Version)>) -> String {
     match live {
-        Some((source, it)) => format!("in place of {} from {}", it.version, word(source)),
+        Some((source, it)) => format!("in place of {} from {}", it.version, source),
         None => "where none was".to_owned(),
-    }
-}
-
-/// How a source is called where people read.
-fn word(source: Source) -> &'static str {
-    match source {
-        Source::BuiltIn => "built-in",
-        Source::Directory => "directory",
-        Source::Upload => "upload",
-        Source::File => "file",
     }
 }

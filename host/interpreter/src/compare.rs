@@ -11,7 +11,6 @@ use std::sync::Arc;
 use kindsight_model::{Gvk, Object, Verdict};
 
 use crate::fault::Fault;
-use crate::interpreters::Judged;
 use crate::limits::Limits;
 use crate::published::Published;
 use crate::related::Siblings;
@@ -176,12 +175,11 @@ impl Comparer {
         differs
     }
 
-    fn note(&mut self, place: &Place, object: &Object, from: Judged, to: Judged) {
+    fn note(&mut self, place: &Place, object: &Object, from: Verdict, to: Verdict) {
         self.comparison.objects += 1;
         if is_same(&from, &to) {
             return;
         }
-        let (from, to) = (from.verdict, to.verdict);
         self.comparison.changed += 1;
         let states = (Arc::clone(&from.state), Arc::clone(&to.state));
         let key = (object.gvk.clone(), states.0, states.1);
@@ -223,7 +221,7 @@ impl Side {
         }
     }
 
-    fn judge(&mut self, object: &Object, siblings: &Siblings, now_ms: i64) -> Judged {
+    fn judge(&mut self, object: &Object, siblings: &Siblings, now_ms: i64) -> Verdict {
         self.worker.judge(&self.set, object, siblings, now_ms)
     }
 }
@@ -248,18 +246,17 @@ impl Change {
 }
 
 /// Whether people read the same. When to look again is the host's business.
-fn is_same(from: &Judged, to: &Judged) -> bool {
-    let (old, new) = (&from.verdict, &to.verdict);
+fn is_same(old: &Verdict, new: &Verdict) -> bool {
     old.phase == new.phase
         && old.state == new.state
         && old.reason == new.reason
-        && (old.message == new.message || without_blame(from) == without_blame(to))
+        && (old.message == new.message || without_blame(old) == without_blame(new))
 }
 
 /// The message without who is to blame: the same fault of another version is the same.
-fn without_blame(judged: &Judged) -> &str {
-    let message = &*judged.verdict.message;
-    let blamed = judged.by.as_ref().map(Fault::blamed).unwrap_or_default();
+fn without_blame(verdict: &Verdict) -> &str {
+    let message = &*verdict.message;
+    let blamed = verdict.by.as_deref().map(Fault::blamed).unwrap_or_default();
     message.strip_prefix(&*blamed).unwrap_or(message)
 }
 

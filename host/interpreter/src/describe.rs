@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use kindsight_model::Phase;
+use kindsight_model::{InterpreterName, Phase};
 
 use crate::bindings;
 use crate::limits::STATE_BYTES_MAX;
 use crate::pattern::KindPattern;
 use crate::trim::Fields;
 
-const NAME_BYTES_MAX: usize = 63;
 const VERSION_BYTES_MAX: usize = 64;
 const SUMMARY_BYTES_MAX: usize = 256;
 const KINDS_MAX: usize = 256;
@@ -26,7 +25,7 @@ const PROBLEMS_MAX: usize = 16;
 #[derive(Debug, Clone)]
 pub struct Description {
     /// Its name.
-    pub name: Arc<str>,
+    pub name: InterpreterName,
     /// Its version.
     pub version: Arc<str>,
     /// One line for people.
@@ -92,20 +91,25 @@ impl Description {
     /// Checks what the component said; every problem in words its author can act on.
     pub(crate) fn check(said: bindings::Description) -> Result<Self, Vec<String>> {
         let mut problems = Vec::new();
+        let name = said.name.parse::<InterpreterName>();
+        if name.is_err() {
+            let (name, grammar) = (cut(&said.name), InterpreterName::GRAMMAR);
+            problems.push(format!("name `{name}`: {grammar}"));
+        }
         check_texts(&said, &mut problems);
         check_states(&said, &mut problems);
         check_kinds(&said, &mut problems);
-        if !problems.is_empty() {
-            problems.truncate(PROBLEMS_MAX);
+        problems.truncate(PROBLEMS_MAX);
+        let (Ok(name), true) = (name, problems.is_empty()) else {
             return Err(problems);
-        }
+        };
         let states = said.states.into_iter().map(|state| State {
             name: state.name.into(),
             phase: phase(state.phase),
             summary: state.summary,
         });
         Ok(Self {
-            name: said.name.into(),
+            name,
             version: said.version.into(),
             summary: said.summary,
             states: states.collect(),
@@ -116,14 +120,6 @@ impl Description {
 }
 
 fn check_texts(said: &bindings::Description, problems: &mut Vec<String>) {
-    let letter =
-        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.".contains(&byte);
-    if said.name.is_empty() || said.name.len() > NAME_BYTES_MAX || !said.name.bytes().all(letter) {
-        problems.push(format!(
-            "name `{}`: 1 to {NAME_BYTES_MAX} lower-case letters, digits, `-` or `.`",
-            cut(&said.name)
-        ));
-    }
     if said.version.is_empty() || said.version.len() > VERSION_BYTES_MAX || !is_plain(&said.version)
     {
         problems.push(format!(

@@ -1,5 +1,7 @@
 //! What an interpreter did wrong, and what the user is told of it.
 
+use std::sync::Arc;
+
 use kindsight_model::{InterpretedBy, Verdict};
 use wasmtime::Trap;
 
@@ -56,15 +58,14 @@ impl Fault {
     }
 
     /// What the user sees: `Unknown`, and who did what.
-    pub fn verdict(&self, by: &InterpretedBy) -> Verdict {
+    pub fn verdict(&self, by: &Arc<InterpretedBy>) -> Verdict {
         let message = format!("{} {self}", Self::blamed(by));
-        Verdict::unknown(self.reason(), message)
+        Verdict::unknown(self.reason(), message).given_by(by)
     }
 
     /// How the message of such a verdict begins.
     pub(crate) fn blamed(by: &InterpretedBy) -> String {
-        let digest = by.digest.get(..19).unwrap_or(&by.digest);
-        format!("interpreter {} {} ({digest})", by.name, by.version)
+        format!("interpreter {}", by.label())
     }
 
     /// From what a call ended with; `last_error` is the last line the guest logged as an error.

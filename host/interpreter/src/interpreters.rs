@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 
 use arc_swap::ArcSwap;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
-use kindsight_model::{InterpretedBy, Object, Verdict, host_reason};
+use kindsight_model::{Object, Source, Verdict, host_reason};
 
 use crate::aot::AotCache;
 use crate::compile::Compiler;
@@ -16,7 +16,7 @@ use crate::engine::Engine;
 use crate::limits::Limits;
 use crate::load::{Interpreter, LoadError};
 use crate::memo::{Memo, MemoStats};
-use crate::published::{Offer, PublishError, Published, Source};
+use crate::published::{Offer, PublishError, Published};
 use crate::related::Siblings;
 use crate::worker::Worker;
 
@@ -32,26 +32,6 @@ const NICENESS: i32 = 5;
 /// do as much with verdicts. Where the system does not let a thread step aside it does not.
 pub fn step_aside() {
     let _ = rustix::process::nice(NICENESS);
-}
-
-/// A verdict and who gave it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Judged {
-    /// What is said of the object.
-    pub verdict: Verdict,
-    /// Which component said so; nothing where no interpreter speaks for the Kind.
-    pub by: Option<InterpretedBy>,
-}
-
-impl Judged {
-    /// Of an object whose verdict never came.
-    fn lost() -> Self {
-        let message = "the thread that judged it broke; that is a fault of the host";
-        Self {
-            verdict: Verdict::unknown(host_reason::NO_ANSWER, message.to_owned()),
-            by: None,
-        }
-    }
 }
 
 /// Why the room could not be opened.
@@ -90,7 +70,7 @@ struct Slice {
     range: Range<usize>,
     siblings: Arc<Siblings>,
     now_ms: i64,
-    reply: Sender<(usize, Vec<Judged>)>,
+    reply: Sender<(usize, Vec<Verdict>)>,
 }
 
 impl Interpreters {
@@ -192,13 +172,13 @@ impl Interpreters {
 
     /// Judges objects that were reported together: they are each other's related objects. Answers in
     /// their order. Blocks until the last is judged; never call it on an executor's thread.
-    pub fn judge(&self, objects: &Arc<[Object]>, now_ms: i64) -> Vec<Judged> {
+    pub fn judge(&self, objects: &Arc<[Object]>, now_ms: i64) -> Vec<Verdict> {
         let siblings = Arc::new(Siblings::of(Arc::clone(objects)));
         self.judge_among(&self.published(), objects, &siblings, now_ms)
     }
 
     /// As [`Self::judge`], each object on its own.
-    pub fn judge_each(&self, objects: &Arc<[Object]>, now_ms: i64) -> Vec<Judged> {
+    pub fn judge_each(&self, objects: &Arc<[Object]>, now_ms: i64) -> Vec<Verdict> {
         let siblings = Arc::new(Siblings::none());
         self.judge_among(&self.published(), objects, &siblings, now_ms)
     }
@@ -211,7 +191,7 @@ impl Interpreters {
         objects: &Arc<[Object]>,
         siblings: &Arc<Siblings>,
         now_ms: i64,
-    ) -> Vec<Judged> {
+    ) -> Vec<Verdict> {
         let (reply, replies) = bounded(objects.len().div_ceil(SLICE_OBJECTS));
         for start in (0..objects.len()).step_by(SLICE_OBJECTS) {
             let slice = Slice {
@@ -229,15 +209,15 @@ impl Interpreters {
             }
         }
         drop(reply);
-        let mut parts: Vec<(usize, Vec<Judged>)> = replies.iter().collect();
+        let mut parts: Vec<(usize, Vec<Verdict>)> = replies.iter().collect();
         parts.sort_unstable_by_key(|(start, _)| *start);
         let mut judged = Vec::with_capacity(objects.len());
         for (start, part) in parts {
             // What a thread that broke owes is no verdict, and moves no other onto its object.
-            judged.resize_with(start, Judged::lost);
+            judged.resize_with(start, lost);
             judged.extend(part);
         }
-        judged.resize_with(objects.len(), Judged::lost);
+        judged.resize_with(objects.len(), lost);
         judged
     }
 
@@ -255,6 +235,12 @@ impl Drop for Interpreters {
             let _ = worker.join();
         }
     }
+}
+
+/// The verdict on an object that a broken thread left without one.
+fn lost() -> Verdict {
+    let message = "the thread that judged it broke; that is a fault of the host";
+    Verdict::unknown(host_reason::NO_ANSWER, message)
 }
 
 /// A worker's life: slices as they come, and a sweep when there are none for a while.

@@ -3,7 +3,7 @@
 //! ```text
 //! bytes ─▶ load ─▶ Interpreter ─▶ publish ─▶ Published (one immutable set, swapped atomically)
 //!                                                │
-//! objects ─▶ Interpreters::judge ─▶ workers ─▶ lookup ─▶ trim ─▶ memo ─▶ warm instance ─▶ Judged
+//! objects ─▶ Interpreters::judge ─▶ workers ─▶ lookup ─▶ trim ─▶ memo ─▶ warm instance ─▶ Verdict
 //! ```
 //!
 //! Always a verdict, in bounded time and memory: whatever an interpreter does costs exactly the
@@ -24,7 +24,6 @@ pub mod catalog;
 mod compare;
 mod compile;
 mod describe;
-mod digest;
 mod engine;
 mod fault;
 mod imports;
@@ -46,15 +45,14 @@ pub use aot::AotCache;
 pub use compare::{Change, Comparer, Comparison, Place, Sample, compare};
 pub use compile::{ChildCompiler, Compiler, compile_child};
 pub use describe::{Description, HandledKind, RelatedRule, Relation, State};
-pub use digest::Digest;
 pub use engine::Engine;
 pub use fault::Fault;
-pub use interpreters::{Interpreters, Judged, StartError, step_aside};
+pub use interpreters::{Interpreters, StartError, step_aside};
 pub use limits::{Isolation, LOG_LINES_MAX, Limits};
 pub use load::{Interpreter, LoadError};
 pub use memo::{Memo, MemoStats};
 pub use pattern::KindPattern;
-pub use published::{Offer, PublishError, Published, Source};
+pub use published::{Offer, PublishError, Published};
 pub use related::Siblings;
 pub use stats::{CallSnapshot, CallStats, Latency, Recent};
 pub use trim::Fields;

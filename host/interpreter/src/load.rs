@@ -6,14 +6,13 @@ mod fixtures;
 
 use std::sync::Arc;
 
-use kindsight_model::InterpretedBy;
+use kindsight_model::{Digest, InterpretedBy, InterpreterName, LoadStep};
 use wasmtime::component::Component;
 
 use crate::aot::{self, AotCache};
 use crate::bindings::{Plugin, PluginPre};
 use crate::compile::Compiler;
 use crate::describe::Description;
-use crate::digest::Digest;
 use crate::engine::Engine;
 use crate::fault::Fault;
 use crate::limits::{LOAD_ANSWER_BYTES_MAX, LOAD_DEADLINE, Limits};
@@ -22,8 +21,7 @@ use crate::warm::{Guest, begin, of_call, store};
 /// A component that was compiled, tried and found to keep its promises.
 pub struct Interpreter {
     description: Description,
-    by: InterpretedBy,
-    digest: Digest,
+    by: Arc<InterpretedBy>,
     pre: PluginPre<Guest>,
 }
 
@@ -31,61 +29,65 @@ pub struct Interpreter {
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// Over the size limit.
-    #[error("received: {0} bytes are over the limit of {1} bytes")]
+    #[error("{0} bytes are over the limit of {1} bytes")]
     TooLarge(usize, usize),
     /// Not Wasm at all, or damaged.
-    #[error("validated: not a WebAssembly component: {0}")]
+    #[error("not a WebAssembly component: {0}")]
     NotAComponent(String),
     /// Wants something the host does not offer.
     #[error(
-        "validated: imports `{0}`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`"
+        "imports `{0}`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`"
     )]
     ForeignImport(String),
     /// Does not export the contract.
-    #[error("validated: does not export `kindsight:interpreter/interpreter`")]
+    #[error("does not export `kindsight:interpreter/interpreter`")]
     NotAnInterpreter,
     /// Another major version of the contract.
-    #[error("validated: is written for version {0} of the contract, this host speaks 1.x")]
+    #[error("is written for version {0} of the contract, this host speaks 1.x")]
     OtherMajor(String),
     /// Cranelift could not, or broke while trying, or took more than it may.
-    #[error("compiled: {0}")]
+    #[error("{0}")]
     Compile(String),
     /// Not the component's fault: this host could not compile it now. Worth another try.
-    #[error("compiled: this host could not do it: {0}")]
+    #[error("this host could not do it: {0}")]
     Host(String),
     /// Shapes differ from the contract's.
-    #[error("tried: its exports do not have the contract's shapes: {0}")]
+    #[error("its exports do not have the contract's shapes: {0}")]
     Shapes(String),
     /// No instance of it could be made.
-    #[error("tried: no instance could be made of it: {0}")]
+    #[error("no instance could be made of it: {0}")]
     Instance(String),
     /// A call did not come back well.
-    #[error("tried: `{0}` {1}")]
+    #[error("`{0}` {1}")]
     Call(&'static str, Fault),
     /// Said something of itself that cannot be.
-    #[error("tried: its description is wrong: {}", .0.join("; "))]
+    #[error("its description is wrong: {}", .0.join("; "))]
     Description(Vec<String>),
     /// Broke its own promises.
-    #[error("tried: {} of its fixtures do not hold: {}", .0.len(), .0.join("; "))]
+    #[error("{} of its fixtures do not hold: {}", .0.len(), .0.join("; "))]
     Fixtures(Vec<String>),
 }
 
 impl LoadError {
-    /// The step that refused it: `received`, `validated`, `compiled` or `tried`. Its text begins with
-    /// the same word.
-    pub fn step(&self) -> &'static str {
+    /// The refusal with its step, as people read it: `tried: …`.
+    pub fn with_step(&self) -> String {
+        format!("{}: {self}", self.step())
+    }
+
+    /// The step that refused the component.
+    pub fn step(&self) -> LoadStep {
         match self {
-            Self::TooLarge(..) => "received",
+            Self::TooLarge(..) => LoadStep::Received,
             Self::NotAComponent(_)
             | Self::ForeignImport(_)
             | Self::NotAnInterpreter
-            | Self::OtherMajor(_) => "validated",
-            Self::Compile(_) | Self::Host(_) => "compiled",
+            | Self::OtherMajor(_) => LoadStep::Validated,
+            Self::Compile(_) | Self::Host(_) => LoadStep::Compiled,
             Self::Shapes(_)
             | Self::Instance(_)
             | Self::Call(..)
             | Self::Description(_)
-            | Self::Fixtures(_) => "tried",
+            | Self::Fixtures(_) => LoadStep::Tried,
         }
     }
 }
@@ -115,13 +117,12 @@ impl Interpreter {
             .map_err(|error| LoadError::Shapes(format!("{error:#}")))?;
         let description = describe(&pre, &digest, limits)?;
         let interpreter = Self {
-            by: InterpretedBy {
-                name: Arc::clone(&description.name),
+            by: Arc::new(InterpretedBy {
+                name: description.name.clone(),
                 version: Arc::clone(&description.version),
-                digest: digest.text(),
-            },
+                digest,
+            }),
             description,
-            digest,
             pre,
         };
         fixtures::try_all(&interpreter, limits)?;
@@ -134,13 +135,13 @@ impl Interpreter {
     }
 
     /// How verdicts name it.
-    pub fn by(&self) -> &InterpretedBy {
+    pub fn by(&self) -> &Arc<InterpretedBy> {
         &self.by
     }
 
     /// The digest of the bytes it was loaded from.
     pub fn digest(&self) -> &Digest {
-        &self.digest
+        &self.by.digest
     }
 
     pub(crate) fn pre(&self) -> &PluginPre<Guest> {
@@ -150,13 +151,7 @@ impl Interpreter {
 
 impl std::fmt::Debug for Interpreter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "{} {} {}",
-            self.by.name,
-            self.by.version,
-            self.digest.short()
-        )
+        f.write_str(&self.by.label())
     }
 }
 
@@ -179,17 +174,24 @@ fn compiled(
         .ok_or_else(|| LoadError::Host("the compiled code is of another engine".to_owned()))
 }
 
+/// The name of a component in logs until it has described itself.
+fn unnamed(digest: &Digest) -> Arc<InterpretedBy> {
+    Arc::new(InterpretedBy {
+        name: InterpreterName::unnamed(),
+        version: "".into(),
+        digest: digest.clone(),
+    })
+}
+
 fn describe(
     pre: &PluginPre<Guest>,
     digest: &Digest,
     limits: &Limits,
 ) -> Result<Description, LoadError> {
-    let unnamed = InterpretedBy {
-        name: "unnamed".into(),
-        version: "".into(),
-        digest: digest.text(),
-    };
-    let mut store = store(pre.engine(), Guest::new(unnamed, limits.memory_bytes_max));
+    let mut store = store(
+        pre.engine(),
+        Guest::new(unnamed(digest), limits.memory_bytes_max),
+    );
     store.set_hostcall_fuel(LOAD_ANSWER_BYTES_MAX);
     begin(&mut store, LOAD_DEADLINE);
     let instance = pre.instance_pre().instantiate(&mut store);

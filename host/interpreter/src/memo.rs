@@ -83,7 +83,7 @@ impl Memo {
         }
         let answer = self.answers.get(&KeyRef { scope, input })?;
         match &answer {
-            Answer::Verdict(verdict) if verdict.look_again_at_ms.is_some_and(|at| at <= now_ms) => {
+            Answer::Verdict(verdict) if verdict.recheck_at_ms.is_some_and(|at| at <= now_ms) => {
                 None
             }
             _ => Some(answer),
@@ -124,7 +124,7 @@ mod tests {
     fn a_verdict_that_wants_to_be_looked_at_again_is_forgotten_then() {
         let memo = Memo::new(1 << 20);
         let mut verdict = Verdict::not_present();
-        verdict.look_again_at_ms = Some(100);
+        verdict.recheck_at_ms = Some(100);
         memo.put(1, "a", Answer::Verdict(verdict));
         assert!(memo.get(1, "a", 99).is_some());
         assert!(memo.get(1, "a", 100).is_none());

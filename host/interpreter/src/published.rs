@@ -2,29 +2,13 @@
 
 use std::sync::Arc;
 
-use kindsight_model::Gvk;
-use serde::{Deserialize, Serialize};
+use kindsight_model::{Gvk, Source};
 use sha2::{Digest as _, Sha256};
 
 use crate::describe::HandledKind;
 use crate::load::Interpreter;
 use crate::pattern::KindPattern;
 use crate::stats::CallStats;
-
-/// Where an interpreter came from. A later one overrides an earlier one at equal specificity, and
-/// replaces one of the same name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Source {
-    /// Ships inside the binary.
-    BuiltIn,
-    /// Lies in the watched directory.
-    Directory,
-    /// Was sent over the API.
-    Upload,
-    /// Named on the command line.
-    File,
-}
 
 /// What may be published: an interpreter, where it came from, and what its operator set.
 #[derive(Debug, Clone)]

@@ -39,8 +39,7 @@ impl<'i> Trial<'i> {
         now_ms: i64,
         settings: Option<&str>,
     ) -> Result<Verdict, String> {
-        let description = self.interpreter.description();
-        let handled = description.kinds.iter();
+        let handled = self.interpreter.description().kinds.iter();
         let handled = handled
             .filter(|handled| handled.pattern.matches(&object.gvk))
             .max_by_key(|handled| handled.pattern.specificity())
@@ -49,7 +48,7 @@ impl<'i> Trial<'i> {
         self.prepared
             .fill(handled, object, siblings)
             .map_err(text)?;
-        let by = || self.interpreter.by().clone();
+        let by = || Arc::clone(self.interpreter.by());
         let mut warm = match self.warm.take() {
             Some(warm) => warm,
             // Nobody asks how a trial went: it is counted for itself.
@@ -60,7 +59,7 @@ impl<'i> Trial<'i> {
         let input = self.prepared.input(&related, now_ms, settings);
         let answer = warm.interpret(input, self.limits).map_err(text)?;
         self.warm = Some(warm);
-        match accept(description, answer).map_err(text)? {
+        match accept(self.interpreter, answer).map_err(text)? {
             Answer::Verdict(verdict) => Ok(verdict),
             Answer::Unsupported => Err("it says it does not judge such an object".to_owned()),
         }

@@ -4,12 +4,11 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use kindsight_model::{Gvk, InterpretedBy, Object, Verdict, host_reason};
+use kindsight_model::{Gvk, Object, Verdict, host_reason};
 
 use crate::accept::accept;
 use crate::describe::HandledKind;
 use crate::fault::Fault;
-use crate::interpreters::Judged;
 use crate::limits::{Isolation, Limits};
 use crate::memo::{Answer, Memo};
 use crate::prepared::Prepared;
@@ -62,14 +61,20 @@ impl Worker {
         object: &Object,
         siblings: &Siblings,
         now_ms: i64,
-    ) -> Judged {
+    ) -> Verdict {
         self.judge_prepared(set, &object.gvk, now_ms, |prepared, handled| {
             prepared.fill(handled, object, siblings)
         })
     }
 
     /// Judges text that is cut down already: what is left is the call. For benchmarks.
-    pub fn judge_trimmed(&mut self, set: &Published, gvk: &Gvk, json: &str, now_ms: i64) -> Judged {
+    pub fn judge_trimmed(
+        &mut self,
+        set: &Published,
+        gvk: &Gvk,
+        json: &str,
+        now_ms: i64,
+    ) -> Verdict {
         self.judge_prepared(set, gvk, now_ms, |prepared, _| {
             prepared.take(json);
             Ok(())
@@ -83,7 +88,7 @@ impl Worker {
         gvk: &Gvk,
         now_ms: i64,
         prepare: impl Fn(&mut Prepared, &HandledKind) -> Result<(), Fault>,
-    ) -> Judged {
+    ) -> Verdict {
         self.follow(set);
         for route in self.routes(set, gvk).iter() {
             let prepared = match route.handled() {
@@ -92,19 +97,15 @@ impl Worker {
             };
             match prepared.and_then(|()| self.ask(&route.live, now_ms)) {
                 Ok(Answer::Unsupported) => {}
-                Ok(Answer::Verdict(verdict)) => return Judged::by(verdict, &route.live),
+                Ok(Answer::Verdict(verdict)) => return verdict,
                 Err(fault) => {
                     self.log(&fault, &route.live, gvk);
-                    let verdict = fault.verdict(route.live.interpreter.by());
-                    return Judged::by(verdict, &route.live);
+                    return fault.verdict(route.live.interpreter.by());
                 }
             }
         }
         let message = format!("no interpreter speaks for {gvk}");
-        Judged {
-            verdict: Verdict::unknown(host_reason::NO_INTERPRETER, message),
-            by: None,
-        }
+        Verdict::unknown(host_reason::NO_INTERPRETER, message)
     }
 
     fn log(&self, fault: &Fault, live: &Live, gvk: &Gvk) {
@@ -168,7 +169,7 @@ impl Worker {
         let warm = match self.warm.entry(live.scope) {
             Entry::Occupied(warm) => warm.into_mut(),
             Entry::Vacant(place) => {
-                let by = interpreter.by().clone();
+                let by = Arc::clone(interpreter.by());
                 let stats = Arc::clone(self.apart.as_ref().unwrap_or(&live.stats));
                 place.insert(Warm::start(interpreter.pre(), by, &self.limits, stats)?)
             }
@@ -179,21 +180,11 @@ impl Worker {
             .input(&related, now_ms, live.settings.as_deref());
         let answer = warm
             .interpret(input, &self.limits)
-            .and_then(|answer| accept(interpreter.description(), answer));
+            .and_then(|answer| accept(interpreter, answer));
         let is_kept = self.limits.isolation == Isolation::Warm && !warm.is_worn(&self.limits);
         if answer.is_err() || !is_kept {
             self.warm.remove(&live.scope);
         }
         answer
-    }
-}
-
-impl Judged {
-    fn by(verdict: Verdict, live: &Live) -> Self {
-        let by: &InterpretedBy = live.interpreter.by();
-        Self {
-            verdict,
-            by: Some(by.clone()),
-        }
     }
 }

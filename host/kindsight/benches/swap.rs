@@ -18,10 +18,10 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use kindsight_appcontext::{
-    Action, AppContexts, ContextMeta, ContextStatus, DigRecord, NewApp, NewCluster, NewContext,
-    Recorded, Records, RedbStore, Store,
+    Action, AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, Recorded, Records,
+    RedbStore, Store,
 };
-use kindsight_model::{ContextId, DigName};
+use kindsight_model::{ContextId, ContextStatus, DigName};
 use serde_json::{Value, json};
 
 const CONTEXTS: usize = 100;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use kindsight_appcontext::{
-    Action, AppContexts, ContextMeta, ContextStatus, DigRecord, NewApp, NewCluster, NewContext,
-    NewResource, Recorded, Records, ResourceName, StatusChange, Store,
+    Action, AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, NewResource,
+    Recorded, Records, ResourceName, StatusChange, Store,
 };
-use kindsight_model::{ClusterName, DigName, RsyncStatus};
+use kindsight_model::{ClusterName, ContextStatus, DigName, RsyncStatus};
 use serde::Deserialize;
 
 /// The newest version of the description that is read.

@@ -29,7 +29,7 @@ impl Judge for Court {
                 let judged = interpreters.judge(&objects, now_ms);
                 let pairs = objects.iter().zip(judged);
                 pairs
-                    .map(|(object, it)| Judged::new(object, &it.verdict, it.by.as_ref()))
+                    .map(|(object, verdict)| Judged::new(object, &verdict))
                     .collect()
             });
             judging.await.unwrap_or_default()

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use kindsight_interpreter::{
-    AotCache, ChildCompiler, Compiler, Interpreter, Interpreters, Limits, Source,
+    AotCache, ChildCompiler, Compiler, Interpreter, Interpreters, Limits, LoadError,
 };
+use kindsight_model::Source;
 
 /// What this binary is started with to compile one component and end. It is not for people.
 const COMPILE: &str = "compile-component";
@@ -27,8 +28,8 @@ pub(crate) fn start(
         let bytes = std::fs::read(file).with_context(|| format!("read {}", file.display()))?;
         let interpreter = interpreters
             .load(&bytes)
-            .with_context(|| format!("interpreter {} is refused", file.display()))?;
-        live.push((Source::File, interpreter));
+            .map_err(|error| refused(file, &error))?;
+        live.push((Source::Upload, interpreter));
     }
     interpreters.publish(live)?;
     Ok(interpreters)
@@ -70,6 +71,12 @@ pub(crate) fn built_in(interpreters: &Interpreters) -> anyhow::Result<Vec<Arc<In
         }
         Ok(live)
     })
+}
+
+/// The refusal of a component that lies in a file.
+pub(crate) fn refused(file: &Path, error: &LoadError) -> anyhow::Error {
+    let (file, why) = (file.display(), error.with_step());
+    anyhow::anyhow!("interpreter {file} is refused: {why}")
 }
 
 fn open_cache(folder: &Path) -> Option<AotCache> {

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use kindsight_interpreter::Judged;
 use kindsight_model::{InterpretedBy, Object, Phase, Verdict, host_reason};
 use serde::Serialize;
 
@@ -20,21 +19,21 @@ pub(crate) struct VerdictLine {
     pub(crate) reason: Arc<str>,
     pub(crate) message: Arc<str>,
     /// `null` where nobody could be asked.
-    pub(crate) interpreter: Option<InterpretedBy>,
+    pub(crate) interpreter: Option<Arc<InterpretedBy>>,
 }
 
 impl VerdictLine {
-    pub(crate) fn new(object: &Object, judged: Judged) -> Self {
+    pub(crate) fn new(object: &Object, verdict: Verdict) -> Self {
         Self {
             api_version: object.gvk.api_version(),
             kind: Arc::clone(&object.gvk.kind),
             namespace: Arc::clone(&object.namespace),
             name: Arc::clone(&object.name),
-            phase: judged.verdict.phase,
-            state: judged.verdict.state,
-            reason: judged.verdict.reason,
-            message: judged.verdict.message,
-            interpreter: judged.by,
+            phase: verdict.phase,
+            state: verdict.state,
+            reason: verdict.reason,
+            message: verdict.message,
+            interpreter: verdict.by,
         }
     }
 

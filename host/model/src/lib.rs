@@ -1,8 +1,7 @@
-//! What things are: names, objects, bundles and their decoding, phases, verdicts.
+//! Names, objects, bundles and their decoding, phases, verdicts: the types that every crate shares.
 //!
-//! The first room, and the only one that every other may name. It does no IO, reads no clock and
-//! knows no protocol: constructors check, decoding is total and bounded, and one bad item never
-//! loses its neighbours.
+//! The only crate that every other may name. It does no IO, reads no clock and knows no protocol:
+//! constructors check, decoding is total and bounded, and one bad item never loses its neighbours.
 
 #![warn(
     clippy::expect_used,
@@ -13,18 +12,27 @@
 )]
 
 mod bundle;
+mod catalog;
+mod digest;
+mod interpreter_name;
 mod labels;
 mod lenient;
+mod lifecycle;
 mod names;
 mod object;
 mod phase;
 mod redact;
 mod rsync;
 mod verdict;
+mod words;
 
 pub use bundle::{
     BUNDLE_BYTES_MAX, BUNDLE_ITEMS_MAX, Bundle, BundleError, Rejected, decode_bundle, decode_status,
 };
+pub use catalog::{CatalogAction, LoadStep, Source, VersionOutcome};
+pub use digest::Digest;
+pub use interpreter_name::InterpreterName;
+pub use lifecycle::{ContextStatus, LifecycleState};
 pub use names::{ClusterName, ContextId, DeploymentId, DigName, Gvk, NameError, is_label_value};
 pub use object::{OBJECT_BYTES_MAX, Object, ObjectError, Owner};
 pub use phase::Phase;

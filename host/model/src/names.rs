@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// Why a name was refused; the text says what would be right.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,6 +24,14 @@ pub enum NameError {
     /// Not `<context id>-<app>`.
     #[error("`{0}` is not a deployment id: write `<context id>-<app>`")]
     NotADeploymentId(String),
+    /// Not the name of an interpreter.
+    #[error(
+        "`{0}` is not the name of an interpreter: 1 to 63 lower-case letters, digits, `-` or `.`"
+    )]
+    NotAnInterpreter(String),
+    /// Not a digest.
+    #[error("`{0}` is not a digest: `sha256:` and 64 lower-case hex digits")]
+    NotADigest(String),
     /// Not `group/version`.
     #[error("`{0}` is not an apiVersion: write `version` or `group/version`")]
     NotAnApiVersion(String),
@@ -40,14 +49,17 @@ pub fn is_label_value(value: &str) -> bool {
 }
 
 /// Group, version and Kind of an object. The core group is the empty string.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 pub struct Gvk {
     /// API group; empty for the core group.
+    #[schema(value_type = String, example = "apps")]
     pub group: Arc<str>,
     /// API version; may be empty where a reporter left it out.
+    #[schema(value_type = String, example = "v1")]
     pub version: Arc<str>,
     /// Kind.
+    #[schema(value_type = String, example = "Deployment")]
     pub kind: Arc<str>,
 }
 

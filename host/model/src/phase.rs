@@ -1,48 +1,33 @@
-//! The closed half of a verdict: what the host understands and rolls up.
+//! The closed half of a verdict: the words the host understands and rolls up.
 
-use serde::{Deserialize, Serialize};
-
-/// How a thing fares, in the eight words the host can count with.
-///
-/// Closed for the life of a contract major: interpreters map their own open states onto these.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, Default,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Phase {
-    /// Works, or finished well.
-    Ready,
-    /// Is there, and nothing more can be said.
-    Present,
-    /// Stopped on purpose.
-    Suspended,
-    /// On its way.
-    Pending,
-    /// On its way out.
-    Terminating,
-    /// Expected, and not in the cluster.
-    NotPresent,
-    /// Will not get there without help.
-    Failed,
-    /// Nobody can say.
-    #[default]
-    Unknown,
+crate::words! {
+    /// The condition of a resource, in one of the words the host can count with. Best to worst, where the
+    /// first two weigh the same: `ready`, `present`, `suspended`, `pending`, `terminating`,
+    /// `not-present`, `failed`, `unknown`.
+    ///
+    /// Closed for the life of a contract major: interpreters map their own open states onto these.
+    Phase {
+        /// Works, or finished well.
+        Ready = "ready",
+        /// Is there, and nothing more can be said.
+        Present = "present",
+        /// Stopped on purpose.
+        Suspended = "suspended",
+        /// On its way.
+        Pending = "pending",
+        /// On its way out.
+        Terminating = "terminating",
+        /// Expected, and not in the cluster.
+        NotPresent = "not-present",
+        /// Will not get there without help.
+        Failed = "failed",
+        /// Nobody can say.
+        Unknown = "unknown",
+    }
 }
 
 impl Phase {
-    /// All phases, best first: the order in which a roll-up prefers them.
-    pub const ALL: [Self; 8] = [
-        Self::Ready,
-        Self::Present,
-        Self::Suspended,
-        Self::Pending,
-        Self::Terminating,
-        Self::NotPresent,
-        Self::Failed,
-        Self::Unknown,
-    ];
-
-    /// How bad this is for a whole: 0 is best. Ready and Present weigh the same (design, section 1).
+    /// The weight in a roll-up: 0 is best. Ready and Present weigh the same (design, section 1).
     pub fn severity(self) -> u8 {
         match self {
             Self::Ready | Self::Present => 0,
@@ -67,26 +52,6 @@ impl Phase {
             Self::Failed => "Failed",
             Self::Unknown => "Unknown",
         }
-    }
-
-    /// The word on the wire, kebab-case.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ready => "ready",
-            Self::Present => "present",
-            Self::Suspended => "suspended",
-            Self::Pending => "pending",
-            Self::Terminating => "terminating",
-            Self::NotPresent => "not-present",
-            Self::Failed => "failed",
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
-impl std::fmt::Display for Phase {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

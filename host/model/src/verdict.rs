@@ -1,10 +1,11 @@
-//! What an interpreter, or the host itself, says of one object.
+//! Verdicts: the word of an interpreter, or of the host itself, on one object.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
-use crate::Phase;
+use crate::{Digest, InterpreterName, Phase};
 
 /// State names the host itself uses; an interpreter may declare the same words.
 pub mod host_state {
@@ -30,11 +31,11 @@ pub mod host_reason {
     pub const NOT_AN_OBJECT: &str = "NotAnObject";
 }
 
-/// What is said of one object: a phase the host counts with, a state people read, and why.
+/// The verdict on one object: a phase the host counts with, a state people read, the reason, and the
+/// interpreter that gave it.
 ///
 /// Cheap to clone: made once per change of an object, handed out on every query.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     /// The closed half.
     pub phase: Phase,
@@ -47,8 +48,9 @@ pub struct Verdict {
     /// When the verdict may change although the object does not, in Unix milliseconds.
     ///
     /// `None`: never, so the verdict is good for as long as the object stays as it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub look_again_at_ms: Option<i64>,
+    pub recheck_at_ms: Option<i64>,
+    /// The interpreter that gave it; none where the host itself did.
+    pub by: Option<Arc<InterpretedBy>>,
 }
 
 impl Verdict {
@@ -59,11 +61,12 @@ impl Verdict {
             state: phase.state().into(),
             reason: reason.into(),
             message: message.into(),
-            look_again_at_ms: None,
+            recheck_at_ms: None,
+            by: None,
         }
     }
 
-    /// `Unknown`, with the reason why nobody can say.
+    /// `Unknown`, with the reason.
     pub fn unknown(reason: &str, message: impl Into<Arc<str>>) -> Self {
         Self::host(Phase::Unknown, reason, message)
     }
@@ -84,16 +87,37 @@ impl Verdict {
             "the cluster has not reported on this app yet",
         )
     }
+
+    /// The same verdict, given by this interpreter.
+    #[must_use]
+    pub fn given_by(mut self, by: &Arc<InterpretedBy>) -> Self {
+        self.by = Some(Arc::clone(by));
+        self
+    }
 }
 
-/// Which component gave a verdict; shown by `explain`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// The component that gave a verdict; shown by `explain`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schema(as = Interpreter)]
 pub struct InterpretedBy {
     /// The interpreter's name, as it describes itself.
-    pub name: Arc<str>,
+    #[schema(value_type = String, example = "apps")]
+    pub name: InterpreterName,
     /// Its version, as it describes itself.
+    #[schema(value_type = String, example = "1.0.0")]
     pub version: Arc<str>,
     /// `sha256:` and 64 hex digits of the component's bytes.
-    pub digest: Arc<str>,
+    #[schema(
+        value_type = String,
+        example = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+    )]
+    pub digest: Digest,
+}
+
+impl InterpretedBy {
+    /// Name, version and short digest, as messages and logs name an interpreter.
+    pub fn label(&self) -> String {
+        format!("{} {} ({})", self.name, self.version, self.digest.short())
+    }
 }

@@ -1,6 +1,7 @@
 //! Judging objects that are sent, as far as this room knows of it.
 
 use std::pin::Pin;
+use std::sync::Arc;
 
 use kindsight_model::{InterpretedBy, Object, ObjectError, Phase, Verdict, host_reason};
 use serde::Serialize;
@@ -44,7 +45,6 @@ pub struct Judged {
     #[schema(example = "fw0-sink")]
     pub name: String,
     /// How it fares, in one of eight words.
-    #[schema(value_type = crate::schema::Phase)]
     pub phase: Phase,
     /// How it fares, in the interpreter's word.
     #[schema(example = "Pending")]
@@ -57,27 +57,13 @@ pub struct Judged {
     pub message: String,
     /// Who said so; left out if the host itself did.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(required = false, value_type = Interpreter)]
-    pub interpreter: Option<Interpreter>,
-}
-
-/// Which component gave a verdict.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Interpreter {
-    /// Its name.
-    #[schema(example = "apps")]
-    pub name: String,
-    /// Its version.
-    #[schema(example = "1.0.0")]
-    pub version: String,
-    /// `sha256:` and 64 hex digits of the component's bytes.
-    #[schema(example = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")]
-    pub digest: String,
+    #[schema(required = false, value_type = InterpretedBy)]
+    pub interpreter: Option<Arc<InterpretedBy>>,
 }
 
 impl Judged {
-    /// What was said of an object, and by whom; `None` for the host itself.
-    pub fn new(object: &Object, verdict: &Verdict, by: Option<&InterpretedBy>) -> Self {
+    /// The verdict on an object.
+    pub fn new(object: &Object, verdict: &Verdict) -> Self {
         Self {
             api_version: object.gvk.api_version(),
             kind: object.gvk.kind.to_string(),
@@ -87,11 +73,7 @@ impl Judged {
             state: verdict.state.to_string(),
             reason: verdict.reason.to_string(),
             message: verdict.message.to_string(),
-            interpreter: by.map(|by| Interpreter {
-                name: by.name.to_string(),
-                version: by.version.to_string(),
-                digest: by.digest.to_string(),
-            }),
+            interpreter: verdict.by.clone(),
         }
     }
 

@@ -46,7 +46,7 @@ pub use catalog::{
     Refusal, SampledVerdict, ShadowFaults, ShadowLatency, ShadowReport, ShadowedVersion, Source,
     VerdictChange, VersionOutcome,
 };
-pub use judge::{Interpreter, Judge, Judged, Verdicts};
+pub use judge::{Judge, Judged, Verdicts};
 pub use limits::{
     CATALOG_JSON_BYTES_MAX, CATALOG_REQUESTS_MAX, CATALOG_TIME_MAX, COMPONENT_BYTES_MAX,
     CONNECTIONS_MAX, DRAIN_MAX, IDLE_MAX, INTERPRET_BYTES_MAX, INTERPRET_OBJECTS_MAX,

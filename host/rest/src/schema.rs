@@ -12,6 +12,7 @@
 
 use std::collections::BTreeMap;
 
+use kindsight_model::{Gvk, InterpretedBy, Phase};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -96,22 +97,6 @@ pub(crate) enum Output {
     Small,
     Full,
     Rsync,
-}
-
-/// How a thing fares, in one of the eight words that can be counted with. Best to worst, where the
-/// first two weigh the same: `ready`, `present`, `suspended`, `pending`, `terminating`,
-/// `not-present`, `failed`, `unknown`.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Phase {
-    Ready,
-    Present,
-    Suspended,
-    Pending,
-    Terminating,
-    NotPresent,
-    Failed,
-    Unknown,
 }
 
 /// How a deployment intent group or a cluster fares.
@@ -293,20 +278,5 @@ pub(crate) struct Resource {
     expected: bool,
     /// With `explain=true`: who said so; left out if the host itself did.
     #[schema(required = false)]
-    interpreter: crate::judge::Interpreter,
-}
-
-/// Group, version and Kind. The core group is the empty string.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "PascalCase")]
-pub(crate) struct Gvk {
-    /// API group.
-    #[schema(example = "apps")]
-    group: String,
-    /// API version.
-    #[schema(example = "v1")]
-    version: String,
-    /// Kind.
-    #[schema(example = "Deployment")]
-    kind: String,
+    interpreter: InterpretedBy,
 }

@@ -226,7 +226,7 @@ mod tests {
         let body = br#"[1,{"kind":"A"},2,{"kind":"B"}]"#;
         let submission = read_submission(body, MAX).unwrap();
         let verdict = kindsight_model::Verdict::no_report();
-        let judged = |object: &Object| Judged::new(object, &verdict, None);
+        let judged = |object: &Object| Judged::new(object, &verdict);
         let mut verdicts: Vec<_> = submission.objects().iter().map(judged).collect();
         verdicts.pop();
         let answer = submission.with_verdicts(verdicts);

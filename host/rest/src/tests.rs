@@ -44,7 +44,7 @@ impl Judge for Kindly {
                 std::future::pending::<()>().await;
             }
             let verdict = Verdict::host(Phase::Ready, "", format!("at {now_ms}"));
-            let judged = |object| Judged::new(object, &verdict, None);
+            let judged = |object| Judged::new(object, &verdict);
             objects.iter().map(judged).collect()
         })
     }
@@ -64,7 +64,7 @@ fn context(id: &ContextId, app: &str, kind: &str, name: &str) -> ContextView {
     ContextView {
         id: id.clone(),
         meta: None,
-        status: "Instantiated".into(),
+        status: Some("Instantiated".into()),
         apps: vec![AppView {
             name: app.into(),
             clusters: vec![Arc::new(project(input, None, 0))],
@@ -77,7 +77,7 @@ fn record(state: &str, id: &ContextId) -> Arc<RecordView> {
     Arc::new(RecordView {
         profile: None,
         actions: vec![ActionView {
-            state: state.into(),
+            state: serde_json::from_value(state.into()).unwrap(),
             instance: Some(id.clone()),
             time: "2020-08-21T05:36:54.186Z".into(),
         }],

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use kindsight_model::{ContextId, DigName};
+use kindsight_model::{ContextId, ContextStatus, DigName};
 
 use crate::board::{Name, Subject, known, not_found, unknown};
 use crate::query::{Instance, Output, QueryError, QueryType, StatusQuery};
@@ -107,7 +107,7 @@ fn not_kept(id: &ContextId) -> String {
 
 fn action(action: &ActionView) -> Action<'_> {
     Action {
-        state: &action.state,
+        state: action.state.as_str(),
         context_id: action.instance.as_ref().map_or("", ContextId::as_str),
         time_stamp: &action.time,
     }
@@ -161,7 +161,7 @@ fn fill<'a>(status: &mut Status<'a>, context: &'a ContextView, query: &StatusQue
     if query.output == Output::Summary {
         status.apps.clear();
     }
-    status.status = Some(&*context.status).filter(|status| !status.is_empty());
+    status.status = context.status.as_ref().map(ContextStatus::as_str);
     status.faults = first(&context.faults);
     status.readiness = selection.readiness(&count);
     match query.kind {

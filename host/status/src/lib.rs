@@ -37,7 +37,7 @@ mod goldens;
 mod samples;
 
 pub use board::{Board, KNOWN_SHOWN_MAX, Shown, Subject};
-pub use projection::{ClusterInput, Expected, Observed, Reported, project};
+pub use projection::{ClusterInput, Expected, Reported, project};
 pub use query::{
     Instance, Output, Problem, QueryError, QueryType, RESOURCE_NAME_BYTES_MAX, StatusQuery,
     VALUE_SHOWN_CHARS_MAX, cluster_name, dig_name,

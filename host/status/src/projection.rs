@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use kindsight_model::{ClusterName, Gvk, InterpretedBy, Object, RsyncStatus, Verdict};
+use kindsight_model::{ClusterName, Gvk, Object, RsyncStatus, Verdict};
 
 use crate::map::map_for;
 use crate::view::{ClusterView, Report, ResourceKey, ResourceView};
@@ -73,28 +73,19 @@ impl Expected {
     }
 }
 
-/// What a cluster says of an app.
+/// The last report of a cluster on an app, judged.
 #[derive(Debug, Clone, Default)]
 pub struct Reported {
     /// Everything in its bundle, in the bundle's order.
-    pub observed: Vec<Observed>,
+    pub objects: Arc<[Object]>,
+    /// The verdict on each of them, in the same order.
+    pub verdicts: Vec<Verdict>,
     /// Since when the cluster cannot be reached, in Unix milliseconds.
     pub stale_since_ms: Option<i64>,
 }
 
-/// One object a cluster reported, and what it means.
-#[derive(Debug, Clone)]
-pub struct Observed {
-    /// The object.
-    pub object: Object,
-    /// How it fares.
-    pub verdict: Verdict,
-    /// Who said so; none when it was the host itself.
-    pub by: Option<InterpretedBy>,
-    /// Since when it is in this state, in Unix milliseconds, where the caller knows. Otherwise it is
-    /// taken from the previous view, or is now.
-    pub since_ms: Option<i64>,
-}
+/// One object a cluster reported, and the verdict on it.
+type Judged<'r> = (&'r Object, &'r Verdict);
 
 /// Puts one app in one cluster together.
 ///
@@ -112,31 +103,36 @@ pub fn project(input: ClusterInput, previous: Option<&ClusterView>, now_ms: i64)
         .map_or(Report::NotYet, |reported| Report::Received {
             stale_since_ms: reported.stale_since_ms,
         });
-    let observed = input.reported.unwrap_or_default().observed;
-    let matches = match_up(&input.expected, &observed, &input.namespace);
-    let mut resources = Vec::with_capacity(input.expected.len() + observed.len());
-    let mut taken = vec![false; observed.len()];
+    let reported = input.reported.unwrap_or_default();
+    let judged: Vec<Judged<'_>> = reported.objects.iter().zip(&reported.verdicts).collect();
+    let matches = match_up(&input.expected, &reported.objects, &input.namespace);
+    let mut resources = Vec::with_capacity(input.expected.len() + judged.len());
+    let mut taken = vec![false; judged.len()];
     for (expected, found) in input.expected.into_iter().zip(matches) {
         if let Some(mark) = found.and_then(|position| taken.get_mut(position)) {
             *mark = true;
         }
-        let found = found.and_then(|position| observed.get(position));
-        resources.push(expected_resource(expected, found, report));
+        let found = found.and_then(|position| judged.get(position));
+        resources.push(expected_resource(expected, found.copied(), report));
     }
-    let extra = observed.into_iter().zip(taken).filter(|(_, taken)| !taken);
-    resources.extend(extra.map(|(observed, _)| extra_resource(observed)));
+    let extra = judged.into_iter().zip(taken).filter(|(_, taken)| !taken);
+    resources.extend(extra.map(|(judged, _)| extra_resource(judged)));
     date(&mut resources, previous, now_ms);
     ClusterView::new(input.cluster, report, resources, input.faults)
 }
 
-fn expected_resource(expected: Expected, found: Option<&Observed>, report: Report) -> ResourceView {
+fn expected_resource(
+    expected: Expected,
+    found: Option<Judged<'_>>,
+    report: Report,
+) -> ResourceView {
     let rsync = expected.rsync.unwrap_or(RsyncStatus::Pending);
     let gvk = match (&expected.manifest, found) {
-        (None, Some(found)) => found.object.gvk.clone(),
+        (None, Some((object, _))) => object.gvk.clone(),
         _ => expected.gvk,
     };
     let namespace = found
-        .map(|found| Arc::clone(&found.object.namespace))
+        .map(|(object, _)| Arc::clone(&object.namespace))
         .filter(|namespace| !namespace.is_empty());
     ResourceView {
         gvk,
@@ -144,10 +140,9 @@ fn expected_resource(expected: Expected, found: Option<&Observed>, report: Repor
         name: expected.name,
         manifest: expected.manifest,
         rsync: Some(rsync),
-        object: found.map(|found| found.object.clone()),
-        verdict: found.map_or_else(|| absent(report, rsync), |found| found.verdict.clone()),
-        by: found.and_then(|found| found.by.clone()),
-        since_ms: found.and_then(|found| found.since_ms),
+        object: found.map(|(object, _)| object.clone()),
+        verdict: found.map_or_else(|| absent(report, rsync), |(_, verdict)| verdict.clone()),
+        since_ms: None,
         expected: true,
     }
 }
@@ -171,17 +166,16 @@ fn deleted() -> Verdict {
     }
 }
 
-fn extra_resource(observed: Observed) -> ResourceView {
+fn extra_resource((object, verdict): Judged<'_>) -> ResourceView {
     ResourceView {
-        gvk: observed.object.gvk.clone(),
-        namespace: Arc::clone(&observed.object.namespace),
-        name: Arc::clone(&observed.object.name),
+        gvk: object.gvk.clone(),
+        namespace: Arc::clone(&object.namespace),
+        name: Arc::clone(&object.name),
         manifest: None,
         rsync: None,
-        object: Some(observed.object),
-        verdict: observed.verdict,
-        by: observed.by,
-        since_ms: observed.since_ms,
+        object: Some(object.clone()),
+        verdict: verdict.clone(),
+        since_ms: None,
         expected: false,
     }
 }
@@ -193,14 +187,12 @@ fn date(resources: &mut [ResourceView], previous: Option<&ClusterView>, now_ms: 
     let mut before = map_for::<ResourceKey<'_>, &ResourceView>(before.len());
     before.extend(keyed);
     for resource in resources {
-        if resource.since_ms.is_none() {
-            let same_state = |before: &&&ResourceView| {
-                before.verdict.phase == resource.verdict.phase
-                    && before.verdict.state == resource.verdict.state
-            };
-            let before = before.get(&resource.key()).filter(same_state);
-            resource.since_ms = before.and_then(|before| before.since_ms).or(Some(now_ms));
-        }
+        let same_state = |before: &&&ResourceView| {
+            before.verdict.phase == resource.verdict.phase
+                && before.verdict.state == resource.verdict.state
+        };
+        let before = before.get(&resource.key()).filter(same_state);
+        resource.since_ms = before.and_then(|before| before.since_ms).or(Some(now_ms));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use kindsight_model::ContextId;
+use kindsight_model::{ContextId, LifecycleState};
 
 /// What was done to a deployment intent group or a cluster.
 #[derive(Debug, Clone, Default)]
@@ -30,7 +30,12 @@ impl RecordView {
         let mut seen = HashSet::new();
         self.actions
             .iter()
-            .filter(|action| matches!(&*action.state, "Instantiated" | "Applied"))
+            .filter(|action| {
+                matches!(
+                    action.state,
+                    LifecycleState::Instantiated | LifecycleState::Applied
+                )
+            })
             .filter_map(|action| action.instance.as_ref())
             .filter(|id| seen.insert(*id))
             .collect()
@@ -47,8 +52,8 @@ impl RecordView {
 /// One thing that was done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActionView {
-    /// What it led to, for example `Approved`.
-    pub state: Arc<str>,
+    /// The state it led to.
+    pub state: LifecycleState,
     /// The context it concerned, if any.
     pub instance: Option<ContextId>,
     /// When, in RFC 3339; shown as it was written.
@@ -61,7 +66,7 @@ mod tests {
 
     fn record(actions: &[(&str, &str)]) -> RecordView {
         let actions = actions.iter().map(|&(state, instance)| ActionView {
-            state: state.into(),
+            state: serde_json::from_value(state.into()).unwrap(),
             instance: instance.parse().ok(),
             time: "2020-08-21T05:36:54.186Z".into(),
         });

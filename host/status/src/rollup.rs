@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use kindsight_model::Phase;
+use kindsight_model::{ContextStatus, Phase};
 
 /// The state of a level that is gone as asked. No phase has this name.
 const TERMINATED: &str = "Terminated";
@@ -25,10 +25,10 @@ pub enum Wanted {
 
 impl Wanted {
     /// From the status of an `AppContext`. A word of another orchestrator counts as wanted there.
-    pub fn from_status(status: &str) -> Self {
+    pub fn from_status(status: Option<&ContextStatus>) -> Self {
         match status {
-            "Terminating" | "TerminateFailed" => Self::Leaving,
-            "Terminated" => Self::Gone,
+            Some(ContextStatus::Terminating | ContextStatus::TerminateFailed) => Self::Leaving,
+            Some(ContextStatus::Terminated) => Self::Gone,
             _ => Self::There,
         }
     }

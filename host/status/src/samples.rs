@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use kindsight_model::{
-    ClusterName, ContextId, DigName, Gvk, InterpretedBy, Object, Phase, RsyncStatus, Verdict,
+    ClusterName, ContextId, DigName, Digest, Gvk, InterpretedBy, Object, Phase, RsyncStatus,
+    Verdict,
 };
 
 use crate::{
-    ActionView, AppView, Board, ClusterInput, ClusterView, ContextView, Expected, Observed,
-    RecordView, Reported, StatusQuery, project,
+    ActionView, AppView, Board, ClusterInput, ClusterView, ContextView, Expected, RecordView,
+    Reported, StatusQuery, project,
 };
 
 pub(crate) const FIRST: &str = "2621114006130701074";
@@ -76,21 +77,17 @@ pub(crate) fn verdict(phase: Phase, reason: &str, message: &str) -> Verdict {
     Verdict::host(phase, reason, message)
 }
 
-pub(crate) fn observed(object: Object, verdict: Verdict) -> Observed {
+pub(crate) fn observed(object: Object, verdict: Verdict) -> (Object, Verdict) {
     let group = match &*object.gvk.group {
         "" => "core",
         group => group,
     };
-    Observed {
-        by: Some(InterpretedBy {
-            name: group.into(),
-            version: "1.0.0".into(),
-            digest: "sha256:0f1e2d3c".into(),
-        }),
-        object,
-        verdict,
-        since_ms: None,
-    }
+    let by = InterpretedBy {
+        name: group.parse().unwrap(),
+        version: "1.0.0".into(),
+        digest: Digest::of(group.as_bytes()),
+    };
+    (object, verdict.given_by(&Arc::new(by)))
 }
 
 pub(crate) fn input(name: &str, expected: Vec<Expected>) -> ClusterInput {
@@ -103,9 +100,11 @@ pub(crate) fn input(name: &str, expected: Vec<Expected>) -> ClusterInput {
     }
 }
 
-pub(crate) fn report(input: &mut ClusterInput, observed: Vec<Observed>) {
+pub(crate) fn report(input: &mut ClusterInput, observed: Vec<(Object, Verdict)>) {
+    let (objects, verdicts) = observed.into_iter().unzip::<_, _, Vec<_>, _>();
     input.reported = Some(Reported {
-        observed,
+        objects: objects.into(),
+        verdicts,
         stale_since_ms: None,
     });
 }
@@ -125,7 +124,7 @@ pub(crate) fn context(id_text: &str, status: &str, apps: Vec<AppView>) -> Contex
     ContextView {
         id: id(id_text),
         meta: Some(vfw()),
-        status: status.into(),
+        status: Some(status.into()),
         apps,
         faults: Vec::new(),
     }
@@ -149,7 +148,7 @@ pub(crate) fn vfw_apps(clusters: &[&str], rsync: RsyncStatus) -> Vec<AppView> {
 
 pub(crate) fn record(profile: Option<&str>, actions: &[(&str, &str, &str)]) -> Arc<RecordView> {
     let actions = actions.iter().map(|&(state, instance, time)| ActionView {
-        state: state.into(),
+        state: serde_json::from_value(state.into()).unwrap(),
         instance: (!instance.is_empty()).then(|| id(instance)),
         time: time.into(),
     });

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use kindsight_model::{
-    ClusterName, ContextId, DigName, Gvk, InterpretedBy, Object, RsyncStatus, Verdict,
+    ClusterName, ContextId, ContextStatus, DigName, Gvk, Object, RsyncStatus, Verdict,
 };
 
 use crate::map::{Map, map_for};
@@ -20,8 +20,8 @@ pub struct ContextView {
     pub id: ContextId,
     /// What was instantiated, as the context itself says; none for the contexts of clusters.
     pub meta: Option<DigName>,
-    /// Its status as it is stored, for example `Instantiated`; empty if none is stored yet.
-    pub status: Arc<str>,
+    /// Its status as it is stored; none if none is stored yet.
+    pub status: Option<ContextStatus>,
     /// Its apps, in the order in which they are shown.
     pub apps: Vec<AppView>,
     /// What could not be read of it, in words; shown with every answer about it.
@@ -31,7 +31,7 @@ pub struct ContextView {
 impl ContextView {
     /// Whether its resources should be there.
     pub(crate) fn wanted(&self) -> Wanted {
-        Wanted::from_status(&self.status)
+        Wanted::from_status(self.status.as_ref())
     }
 
     /// Every app and cluster pair, in order.
@@ -177,8 +177,6 @@ pub struct ResourceView {
     pub object: Option<Object>,
     /// How it fares.
     pub verdict: Verdict,
-    /// Who said so; none when it was the host itself.
-    pub by: Option<InterpretedBy>,
     /// Since when it is in this state, in Unix milliseconds.
     pub since_ms: Option<i64>,
     /// Whether it was sent; otherwise only the cluster has it, as it has a Deployment's Pods.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
-use kindsight_interpreter::Source;
 use kindsight_interpreter::catalog::CatalogLimits;
+use kindsight_model::Source;
 
 use crate::{Room, component, component_with, file, upload};
 
@@ -145,7 +145,7 @@ fn settings_do_not_keep_the_breaker_from_going_back() {
     room.call(20, "panic");
     room.catalog.break_off_faulty(Instant::now());
     assert_eq!(room.judges("a"), "nobody");
-    expect!["Breaker None: 20 of its last 20 calls ended in a fault; left out, since it cannot go back: published: settings of `a`: a 1.0.0 … takes no settings"]
+    expect!["Breaker None: 20 of its last 20 calls ended in a fault; left out, since it cannot go back: published: settings of `a`: a 1.0.0 (sha256:…) takes no settings"]
         .assert_eq(&room.last_event("a"));
     assert!(room.catalog.page("a").expect("a page").is_disabled);
 }

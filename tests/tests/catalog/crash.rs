@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use kindsight_interpreter::Source;
 use kindsight_interpreter::catalog::{Catalog, CatalogLimits, Page};
+use kindsight_model::Source;
 
 use crate::shelf::Memory;
 use crate::{Room, candidate, component, component_with, digest, file, upload};

@@ -1,8 +1,8 @@
 //! Load, candidate, promote, roll back, remove.
 
 use expect_test::expect;
-use kindsight_interpreter::Source;
 use kindsight_interpreter::catalog::{CatalogLimits, Standing};
+use kindsight_model::Source;
 
 use crate::{Room, candidate, component, digest, file, told, upload};
 

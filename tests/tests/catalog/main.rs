@@ -18,8 +18,8 @@ use std::sync::{Arc, OnceLock};
 use kindsight_interpreter::catalog::{
     Catalog, CatalogLimits, Delivery, OpenError, Refusal, Report,
 };
-use kindsight_interpreter::{AotCache, Digest, Interpreters, Judged, Limits, Source};
-use kindsight_model::Object;
+use kindsight_interpreter::{AotCache, Interpreters, Limits};
+use kindsight_model::{Digest, Object, Source, Verdict};
 
 use shelf::Memory;
 
@@ -96,7 +96,7 @@ impl Room {
     }
 
     /// What a thing of that group with this spec is judged.
-    fn judge(&self, group: &str, spec: &str) -> Judged {
+    fn judge(&self, group: &str, spec: &str) -> Verdict {
         let batch: Arc<[Object]> = [thing(group, spec)].into();
         let mut judged = self.catalog.interpreters().judge_each(&batch, 0);
         judged.remove(0)

@@ -4,8 +4,8 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use expect_test::expect;
-use kindsight_interpreter::Source;
 use kindsight_interpreter::catalog::Delivery;
+use kindsight_model::Source;
 
 use crate::{Room, component, component_with, told, upload};
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use kindsight_interpreter::Source;
 use kindsight_interpreter::catalog::CatalogLimits;
+use kindsight_model::Source;
 
 use crate::shelf::{Kept, Memory};
 use crate::{Room, candidate, component, component_with, digest, file, told, upload};
@@ -48,7 +48,7 @@ fn everything_is_as_it_was() {
     assert_eq!(room.live(), live);
     assert_eq!(room.live(), ["a 2.0.0 Upload", "b 1.0.0 Upload"]);
     let judged = room.judge("a", r#"{"do": "say-settings"}"#);
-    assert_eq!(&*judged.verdict.message, "level 7");
+    assert_eq!(&*judged.message, "level 7");
     let room = room.again();
     assert_eq!(room.catalog.pages(), pages, "and once more");
     expect!["Live: live in place of 1.0.0 from upload"]
@@ -154,7 +154,7 @@ fn settings_that_do_not_fit_any_more_do_not_keep_the_host_from_starting() {
     let room = Room::over(shelf, &[component("a", "2.0.0")]);
     assert_eq!(room.judges("b"), "b 1.0.0");
     assert_eq!(room.judges("a"), "nobody");
-    expect!["Disable None: left out, since its settings do not fit any more: a 2.0.0 … takes no settings"]
+    expect!["Disable None: left out, since its settings do not fit any more: a 2.0.0 (sha256:…) takes no settings"]
         .assert_eq(&room.last_event("a"));
     room.catalog
         .set_settings("a", None)

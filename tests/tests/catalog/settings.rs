@@ -19,7 +19,7 @@ impl Room {
 
     fn says(&self) -> String {
         let judged = self.judge("a", r#"{"do": "say-settings"}"#);
-        judged.verdict.message.to_string()
+        judged.message.to_string()
     }
 }
 
@@ -71,7 +71,7 @@ fn settings_that_the_schema_refuses_are_told_with_their_place() {
 fn a_component_without_a_schema_takes_none() {
     let room = Room::new();
     room.take(&upload("a", component("a", "1.0.0")));
-    expect!["refused: published: settings of `a`: a 1.0.0 … takes no settings"]
+    expect!["refused: published: settings of `a`: a 1.0.0 (sha256:…) takes no settings"]
         .assert_eq(&room.set(&json!({"level": 3})));
     assert_eq!(room.catalog.page("a").expect("a page").settings, None);
 }

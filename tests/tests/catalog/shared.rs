@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use expect_test::expect;
-use kindsight_interpreter::Source;
+use kindsight_model::Source;
 
 use crate::{Room, component, component_with, digest, file, told, upload};
 
@@ -41,7 +41,7 @@ fn what_one_host_is_sent_is_live_on_the_other() {
     first.catalog.follow().expect("a book");
     assert_eq!(first.live(), ["a 2.0.0 Upload", "b 1.0.0 Upload"]);
     let judged = first.judge("b", r#"{"do": "say-settings"}"#);
-    assert_eq!(&*judged.verdict.message, "level 7");
+    assert_eq!(&*judged.message, "level 7");
 
     first.catalog.rollback("a").expect("it knows of the first");
     second.catalog.follow().expect("a book");

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use kindsight_interpreter::Digest;
 use kindsight_interpreter::catalog::{Shelf, ShelfError};
+use kindsight_model::Digest;
 
 /// What is called after a component was kept.
 pub(crate) type Hook = Box<dyn FnOnce() + Send>;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use expect_test::expect;
-use kindsight_interpreter::Source;
 use kindsight_interpreter::catalog::Delivery;
+use kindsight_model::Source;
 
 use crate::{Room, component, component_with, file, told, upload};
 
@@ -109,10 +109,10 @@ fn two_names_of_one_source_may_not_claim_the_same() {
     let claims = kindsight_tests::hostile(
         r#"{"name": "thief", "kinds": [["b", "*", "Thing"], ["a", "*", "Thing"]]}"#,
     );
-    expect!["refused: published: a 1.0.0 … and thief 1.0.0 … both claim `a/* Thing`: leave one of them out"]
+    expect!["refused: published: a 1.0.0 (sha256:…) and thief 1.0.0 (sha256:…) both claim `a/* Thing`: leave one of them out"]
         .assert_eq(&room.take(&upload("thief", claims.clone())));
     assert_eq!(room.live(), ["a 1.0.0 Upload"]);
-    expect!["Refuse Some(Upload): published: a 1.0.0 … and thief 1.0.0 … both claim `a/* Thing`: leave one of them out"]
+    expect!["Refuse Some(Upload): published: a 1.0.0 (sha256:…) and thief 1.0.0 (sha256:…) both claim `a/* Thing`: leave one of them out"]
         .assert_eq(&room.last_event("thief"));
     assert_eq!(
         room.shelf.kept().components.len(),
@@ -134,7 +134,7 @@ fn what_is_disabled_claims_nothing() {
     expect!["Live: live where none was"].assert_eq(&room.take(&upload("b", twin)));
     let enabled = told(&room.catalog.set_disabled("a", false));
     expect![
-        "refused: published: a 1.0.0 … and b 1.0.0 … both claim `a/* Thing`: leave one of them out"
+        "refused: published: a 1.0.0 (sha256:…) and b 1.0.0 (sha256:…) both claim `a/* Thing`: leave one of them out"
     ]
     .assert_eq(&enabled);
     assert_eq!(room.live(), ["b 1.0.0 Upload"]);

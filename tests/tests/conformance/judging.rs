@@ -3,10 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use kindsight_interpreter::{
-    AotCache, Interpreter, Interpreters, Judged, Limits, Memo, Siblings, Source, Worker,
-};
-use kindsight_model::{Object, Phase};
+use kindsight_interpreter::{AotCache, Interpreter, Interpreters, Limits, Memo, Siblings, Worker};
+use kindsight_model::{Object, Phase, Source, Verdict};
 use serde_json::Value;
 
 use crate::cases::NOW_MS;
@@ -84,14 +82,14 @@ fn load_all(interpreters: &Interpreters) -> Result<Vec<(Source, Arc<Interpreter>
     })
 }
 
-impl From<Judged> for Said {
-    fn from(judged: Judged) -> Self {
+impl From<Verdict> for Said {
+    fn from(judged: Verdict) -> Self {
         let by = judged.by.as_ref();
-        let reason = judged.verdict.reason.to_string();
+        let reason = judged.reason.to_string();
         Self {
-            phase: judged.verdict.phase,
-            state: judged.verdict.state.to_string(),
-            message: judged.verdict.message.to_string(),
+            phase: judged.phase,
+            state: judged.state.to_string(),
+            message: judged.message.to_string(),
             has_rule: by.is_some_and(|by| &*by.name != GENERIC),
             is_fault: by.is_none() || FAULTS.contains(&reason.as_str()),
             reason,

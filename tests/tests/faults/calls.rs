@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use expect_test::{Expect, expect};
-use kindsight_interpreter::{Interpreters, Isolation, Limits, Source};
-use kindsight_model::{Object, Phase};
+use kindsight_interpreter::{Interpreters, Isolation, Limits};
+use kindsight_model::{Object, Phase, Source};
 
 use crate::{by_hand, hostile, object, one_worker, said, start, thing};
 
@@ -16,7 +16,7 @@ const NEIGHBOUR: &str =
 fn with_neighbour(limits: Limits) -> Interpreters {
     let interpreters = start(limits);
     let set = [r#"{"name": "hostile"}"#, NEIGHBOUR]
-        .map(|description| (Source::File, hostile(&interpreters, description)));
+        .map(|description| (Source::Upload, hostile(&interpreters, description)));
     interpreters.publish(set.into()).expect("a set");
     interpreters
 }
@@ -31,10 +31,10 @@ fn check(specs: &[&str], expected: &Expect) {
         let batch: Arc<[Object]> = [neighbour(), thing(spec), thing(&healthy), neighbour()].into();
         let judged = interpreters.judge_each(&batch, 0);
         for healthy in [0, 2, 3] {
-            assert_eq!(judged[healthy].verdict.phase, Phase::Ready, "beside {spec}");
+            assert_eq!(judged[healthy].phase, Phase::Ready, "beside {spec}");
         }
         assert_eq!(
-            judged[1].by.as_ref().expect("an interpreter").name.as_ref(),
+            judged[1].by.as_ref().expect("an interpreter").name.as_str(),
             "hostile"
         );
         writeln!(lines, "{spec}\n  {}", said(&judged[1])).expect("text");
@@ -111,8 +111,8 @@ fn a_long_message_is_cut_between_characters() {
     let interpreters = with_neighbour(one_worker());
     let batch: Arc<[Object]> = [thing(r#"{"do": "long-message", "bytes": 100000}"#)].into();
     let judged = interpreters.judge_each(&batch, 0);
-    assert_eq!(&*judged[0].verdict.reason, "LongMessage");
-    assert_eq!(*judged[0].verdict.message, "é".repeat(2048));
+    assert_eq!(&*judged[0].reason, "LongMessage");
+    assert_eq!(*judged[0].message, "é".repeat(2048));
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn garbage_in_an_answer_costs_exactly_its_verdict() {
         let loaded = interpreters.load(&module);
         let garbage = loaded.unwrap_or_else(|error| panic!("{what}: {error}"));
         let neighbour = hostile(&interpreters, NEIGHBOUR);
-        let set = [garbage, neighbour].map(|it| (Source::File, it));
+        let set = [garbage, neighbour].map(|it| (Source::Upload, it));
         interpreters.publish(set.into()).expect("a set");
         let batch: Arc<[Object]> = [
             object("hand.example.com", "{}"),
@@ -132,7 +132,7 @@ fn garbage_in_an_answer_costs_exactly_its_verdict() {
         .into();
         for _ in 0..2 {
             let judged = interpreters.judge_each(&batch, 0);
-            assert_eq!(judged[1].verdict.phase, Phase::Ready, "beside {what}");
+            assert_eq!(judged[1].phase, Phase::Ready, "beside {what}");
             let line = format!("{what}\n  {}\n", said(&judged[0]));
             if !lines.ends_with(&line) {
                 lines.push_str(&line);
@@ -183,12 +183,8 @@ fn counts(limits: Limits, between: &str) -> Vec<String> {
     ]
     .into();
     let judged = interpreters.judge_each(&batch, 0);
-    let counted = judged
-        .iter()
-        .filter(|judged| &*judged.verdict.reason == "Counted");
-    counted
-        .map(|judged| judged.verdict.message.to_string())
-        .collect()
+    let counted = judged.iter().filter(|judged| &*judged.reason == "Counted");
+    counted.map(|judged| judged.message.to_string()).collect()
 }
 
 #[test]
@@ -231,7 +227,7 @@ fn a_wrong_answer_is_not_remembered() {
     let batch: Arc<[Object]> = [thing(r#"{"do": "panic"}"#)].into();
     for _ in 0..3 {
         let judged = interpreters.judge_each(&batch, 0);
-        assert_eq!(&*judged[0].verdict.reason, "InterpreterTrapped");
+        assert_eq!(&*judged[0].reason, "InterpreterTrapped");
     }
     assert_eq!(interpreters.memo().entries, 0);
 }

@@ -21,7 +21,7 @@ fn text_and_machine_code_are_refused() {
         let error = interpreters
             .load(bytes)
             .expect_err("no component")
-            .to_string();
+            .with_step();
         assert_eq!(
             error, "validated: not a WebAssembly component: it does not begin like one",
             "{bytes:?}"
@@ -64,7 +64,7 @@ fn a_damaged_component_is_refused_or_answers() {
             *at.get_mut(&mut bytes) ^= change;
         }
         if let Ok(loaded) = interpreters.load(&bytes) {
-            let set = vec![(kindsight_interpreter::Source::File, loaded)];
+            let set = vec![(kindsight_model::Source::Upload, loaded)];
             prop_assert!(interpreters.publish(set).is_ok());
             let batch = [crate::thing("{}")].into();
             prop_assert_eq!(interpreters.judge_each(&batch, 0).len(), 1);

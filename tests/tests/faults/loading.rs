@@ -14,7 +14,7 @@ fn check(components: impl IntoIterator<Item = (&'static str, Vec<u8>)>, expected
     for (what, bytes) in components {
         let refused = match interpreters.load(&bytes) {
             Ok(loaded) => format!("loaded as {}", loaded.by().name),
-            Err(error) => without_digests(&error.to_string()),
+            Err(error) => without_digests(&error.with_step()),
         };
         writeln!(lines, "{what}\n  {refused}").expect("text");
     }
@@ -350,7 +350,7 @@ fn what_is_too_large_is_refused_unread() {
     let error = interpreters
         .load(&[0; 1001])
         .expect_err("too large")
-        .to_string();
+        .with_step();
     assert_eq!(
         error,
         "received: 1001 bytes are over the limit of 1000 bytes"

@@ -3,7 +3,8 @@
 use std::fmt::{Debug, Write as _};
 use std::sync::{Arc, Mutex};
 
-use kindsight_interpreter::{Memo, Siblings, Source, Worker};
+use kindsight_interpreter::{Memo, Siblings, Worker};
+use kindsight_model::Source;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Metadata, Subscriber, span};
 
@@ -62,7 +63,7 @@ fn logged(what: &str) -> (Vec<String>, String) {
     let interpreters = start(one_worker());
     let talker = hostile(&interpreters, r#"{"name": "talker"}"#);
     interpreters
-        .publish(vec![(Source::File, talker)])
+        .publish(vec![(Source::Upload, talker)])
         .expect("a set");
     let set = interpreters.published();
     let mut worker = Worker::new(one_worker(), Arc::new(Memo::new(0)));
@@ -72,7 +73,7 @@ fn logged(what: &str) -> (Vec<String>, String) {
         worker.judge(&set, &object, &Siblings::none(), 0)
     });
     let lines = lines.0.lock().expect("no panic").clone();
-    (lines, judged.verdict.reason.to_string())
+    (lines, judged.reason.to_string())
 }
 
 #[test]

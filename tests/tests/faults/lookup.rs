@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use kindsight_interpreter::{Interpreter, Interpreters, Source};
-use kindsight_model::Object;
+use kindsight_interpreter::{Interpreter, Interpreters};
+use kindsight_model::{Object, Source};
 
 use crate::{hostile, object, one_worker, start, thing, without_digests};
 
@@ -38,7 +38,7 @@ fn the_most_specific_pattern_is_asked() {
     let mut set = Vec::new();
     for (name, pattern) in patterns {
         // Whoever comes is more specific than all before, whatever the order of the set.
-        set.insert(0, (Source::File, claims(&interpreters, name, pattern)));
+        set.insert(0, (Source::Upload, claims(&interpreters, name, pattern)));
         interpreters.publish(set.clone()).expect("a set");
         assert_eq!(asked(&interpreters, object("a.example.com", "{}")), name);
     }
@@ -56,7 +56,7 @@ fn who_declines_hands_the_object_to_the_next() {
     let generic = kindsight_plugins::built_in("generic").expect("built in");
     let generic = interpreters.load(generic.wasm).expect("it loads");
     let declining = hostile(&interpreters, r#"{"name": "hostile"}"#);
-    let set = vec![(Source::BuiltIn, generic), (Source::File, declining)];
+    let set = vec![(Source::BuiltIn, generic), (Source::Upload, declining)];
     interpreters.publish(set).expect("a set");
     assert_eq!(asked(&interpreters, thing("{}")), "hostile");
     assert_eq!(
@@ -71,7 +71,7 @@ fn where_all_decline_nobody_has_spoken() {
     let interpreters = start(one_worker());
     let declining = hostile(&interpreters, r#"{"name": "hostile"}"#);
     interpreters
-        .publish(vec![(Source::File, declining)])
+        .publish(vec![(Source::Upload, declining)])
         .expect("a set");
     assert_eq!(
         asked(&interpreters, thing(r#"{"do": "unsupported"}"#)),
@@ -92,10 +92,10 @@ fn two_of_one_source_may_not_claim_the_same() {
     let [first, second, twin] =
         ["first", "second", "first"].map(|name| claims(&interpreters, name, pattern));
     let before = interpreters
-        .publish(vec![(Source::File, Arc::clone(&first))])
+        .publish(vec![(Source::Upload, Arc::clone(&first))])
         .expect("a set");
     let refuse = |set: [&Arc<Interpreter>; 2]| {
-        let set = set.map(|it| (Source::File, Arc::clone(it)));
+        let set = set.map(|it| (Source::Upload, Arc::clone(it)));
         let error = interpreters
             .publish(set.into())
             .expect_err("it contradicts itself");
@@ -106,7 +106,7 @@ fn two_of_one_source_may_not_claim_the_same() {
             .replace(second.digest().short(), "…")
     };
     expect![
-        "first 1.0.0 … and second 1.0.0 … both claim `a.example.com/* Thing`: leave one of them out"
+        "first 1.0.0 (…) and second 1.0.0 (…) both claim `a.example.com/* Thing`: leave one of them out"
     ]
     .assert_eq(&without_digests(&refuse([&first, &second])));
     expect!["first 1.0.0 … and first 1.0.0 … have the same name: leave one of them out"]
@@ -128,9 +128,9 @@ fn a_file_overrides_what_is_built_in() {
     for set in [
         vec![
             (Source::BuiltIn, Arc::clone(&shipped)),
-            (Source::File, Arc::clone(&own)),
+            (Source::Upload, Arc::clone(&own)),
         ],
-        vec![(Source::File, own), (Source::BuiltIn, shipped)],
+        vec![(Source::Upload, own), (Source::BuiltIn, shipped)],
     ] {
         interpreters.publish(set).expect("a set");
         assert_eq!(asked(&interpreters, object("a.example.com", "{}")), "own");
@@ -143,7 +143,7 @@ fn a_file_replaces_the_built_in_of_its_name_altogether() {
     let interpreters = start(one_worker());
     let shipped = claims(&interpreters, "shipped", ["a.example.com", "*", "Thing"]);
     let own = claims(&interpreters, "shipped", ["b.example.com", "*", "Thing"]);
-    let set = vec![(Source::BuiltIn, shipped), (Source::File, own)];
+    let set = vec![(Source::BuiltIn, shipped), (Source::Upload, own)];
     interpreters.publish(set).expect("a set");
     assert_eq!(interpreters.published().interpreters().count(), 1);
     assert_eq!(

@@ -12,8 +12,8 @@ mod swap;
 
 use std::sync::Arc;
 
-use kindsight_interpreter::{Interpreter, Interpreters, Judged, Limits};
-use kindsight_model::Object;
+use kindsight_interpreter::{Interpreter, Interpreters, Limits};
+use kindsight_model::{Object, Verdict};
 
 /// One worker, so that a batch is judged in its order on one thread.
 fn one_worker() -> Limits {
@@ -49,8 +49,7 @@ fn thing(spec: &str) -> Object {
 }
 
 /// `state reason: message`, with digests taken out: they change with every build.
-fn said(judged: &Judged) -> String {
-    let verdict = &judged.verdict;
+fn said(verdict: &Verdict) -> String {
     let line = format!("{} {}: {}", verdict.state, verdict.reason, verdict.message);
     without_digests(&line)
 }

@@ -18,9 +18,9 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use expect_test::Expect;
+use kindsight_interpreter::Interpreters;
 use kindsight_interpreter::catalog::{Catalog, CatalogLimits, Delivery, Refusal};
-use kindsight_interpreter::{Interpreters, Judged, Source};
-use kindsight_model::{Object, Phase};
+use kindsight_model::{LoadStep, Object, Phase, Source, Verdict};
 
 use crate::by_hand::Module;
 use crate::{object, one_worker, said, start, thing, without_digests};
@@ -35,7 +35,7 @@ struct Case {
 /// Where it is met.
 enum Met {
     /// At this step of the pipeline.
-    Refused(&'static str),
+    Refused(LoadStep),
     /// It goes live, and is met in a call about this object.
     Called(Object),
     /// It goes live and does no harm: a call about this object ends well.
@@ -43,11 +43,11 @@ enum Met {
 }
 
 /// The hostile guest with this text about itself, met at a step.
-fn refused(name: &'static str, step: &'static str, description: &str) -> Case {
+fn refused(name: &'static str, step: LoadStep, description: &str) -> Case {
     refused_bytes(name, step, kindsight_tests::hostile(description))
 }
 
-fn refused_bytes(name: &'static str, step: &'static str, bytes: Vec<u8>) -> Case {
+fn refused_bytes(name: &'static str, step: LoadStep, bytes: Vec<u8>) -> Case {
     Case {
         name,
         bytes,
@@ -56,13 +56,13 @@ fn refused_bytes(name: &'static str, step: &'static str, bytes: Vec<u8>) -> Case
 }
 
 /// A component or module in text, met at a step.
-fn refused_text(name: &'static str, step: &'static str, text: &str) -> Case {
+fn refused_text(name: &'static str, step: LoadStep, text: &str) -> Case {
     let bytes = wat::parse_str(text).unwrap_or_else(|error| panic!("{name}: {error}"));
     refused_bytes(name, step, bytes)
 }
 
 /// A module by hand, met at a step.
-fn refused_module(name: &'static str, step: &'static str, module: &Module) -> Case {
+fn refused_module(name: &'static str, step: LoadStep, module: &Module) -> Case {
     refused_bytes(name, step, module.build())
 }
 
@@ -132,7 +132,7 @@ impl Room {
         }
     }
 
-    fn judge(&self, object: Object) -> Judged {
+    fn judge(&self, object: Object) -> Verdict {
         let batch: Arc<[Object]> = [object].into();
         let mut judged = self.catalog.interpreters().judge_each(&batch, 0);
         judged.remove(0)
@@ -144,7 +144,7 @@ impl Room {
         let spec = format!(r#"{{"number": {}}}"#, self.healthy);
         let judged = self.judge(object("healthy.example.com", &spec));
         let by = judged.by.as_ref().map(|by| &*by.name);
-        by == Some("healthy") && judged.verdict.phase == Phase::Ready
+        by == Some("healthy") && judged.phase == Phase::Ready
     }
 
     /// What the user sees of it.
@@ -164,12 +164,7 @@ impl Room {
             }
             (Met::Harmless(object), Ok(_)) => {
                 let judged = self.judge(object.clone());
-                assert_eq!(
-                    judged.verdict.phase,
-                    Phase::Ready,
-                    "{name}: {}",
-                    said(&judged)
-                );
+                assert_eq!(judged.phase, Phase::Ready, "{name}: {}", said(&judged));
                 said(&judged)
             }
             (_, outcome) => panic!("{name}: {outcome:?}"),
@@ -186,7 +181,7 @@ impl Room {
     }
 
     /// The same words stand in the history of the file's name.
-    fn is_remembered(&self, name: &str, step: &str, why: &str) {
+    fn is_remembered(&self, name: &str, step: LoadStep, why: &str) {
         let page = self.catalog.page(name).expect("a page");
         let event = page.history.back().expect("an event");
         let told = format!("{step}: {why}");

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use kindsight_interpreter::{Interpreters, Limits, Source};
-use kindsight_model::{Object, Phase};
+use kindsight_interpreter::{Interpreters, Limits};
+use kindsight_model::{Object, Phase, Source};
 
 use crate::{hostile, start, thing};
 
@@ -30,11 +30,7 @@ fn read(interpreters: &Interpreters, reader: usize, done: &AtomicBool) -> BTreeS
         let batch: Arc<[Object]> = (0..OBJECTS).map(|number| thing(&spec(number))).collect();
         let judged = interpreters.judge_each(&batch, 0);
         assert_eq!(judged.len(), OBJECTS);
-        assert!(
-            judged
-                .iter()
-                .all(|judged| judged.verdict.phase == Phase::Ready)
-        );
+        assert!(judged.iter().all(|judged| judged.phase == Phase::Ready));
         let by = judged
             .iter()
             .map(|judged| judged.by.as_ref().expect("an interpreter"));
@@ -62,7 +58,7 @@ fn a_batch_is_judged_by_one_set_however_often_it_is_swapped() {
     let publish = |number: usize| {
         let version = Arc::clone(&versions[number % 2]);
         interpreters
-            .publish(vec![(Source::File, version)])
+            .publish(vec![(Source::Upload, version)])
             .expect("a set")
     };
     publish(0);
@@ -80,7 +76,7 @@ fn a_batch_is_judged_by_one_set_however_often_it_is_swapped() {
             let batch: Arc<[Object]> = [thing(&format!(r#"{{"swap": {number}}}"#))].into();
             let judged = interpreters.judge_each(&batch, 0);
             let by = judged[0].by.as_ref().expect("an interpreter");
-            assert_eq!(by.digest.as_ref(), versions[number % 2].digest().as_str());
+            assert_eq!(by.digest.as_str(), versions[number % 2].digest().as_str());
         }
         done.store(true, Ordering::Relaxed);
         let met = readers
@@ -97,7 +93,7 @@ fn a_set_that_is_taken_down_answers_no_more() {
     let interpreters = start(Limits::default());
     let it = hostile(&interpreters, r#"{"name": "it"}"#);
     let batch: Arc<[Object]> = [thing("{}")].into();
-    for set in [vec![(Source::File, it)], vec![]] {
+    for set in [vec![(Source::Upload, it)], vec![]] {
         let live = !set.is_empty();
         interpreters.publish(set).expect("a set");
         assert_eq!(interpreters.judge_each(&batch, 0)[0].by.is_some(), live);

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use kindsight_model::{ContextId, RsyncStatus};
+use kindsight_model::{ContextId, ContextStatus, RsyncStatus};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -90,7 +90,8 @@ impl Reading {
             }
             Place::Meta => self.found.meta = Some(decode_object(value)?),
             Place::Status => {
-                self.found.status = Some(decode_object::<StatusValue<String>>(value)?.status);
+                self.found.status =
+                    Some(decode_object::<StatusValue<ContextStatus>>(value)?.status);
             }
             Place::StopFlag => self.found.stop_flag = decode(value)?,
             Place::AppOrder => self.app_order = decode_instruction::<AppOrder>(value)?.names(),

@@ -178,7 +178,9 @@ fn the_keys_of_a_later_release_are_read_past() {
                 },
             ),
             status: Some(
-                "UpdatedFailed",
+                Other(
+                    "UpdatedFailed",
+                ),
             ),
             stop_flag: true,
             apps: [

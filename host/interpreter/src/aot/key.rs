@@ -11,7 +11,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
 use super::private;
-use crate::Digest;
+use kindsight_model::Digest;
 
 const KEY_BYTES: usize = 32;
 /// A seal is an HMAC-SHA-256.

@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use kindsight_model::Source;
 use serde::{Deserialize, Serialize};
 
 use super::words::Action;
-use crate::Source;
 
 /// The format of the stored book. A book of a later one is not read.
 pub(super) const FORMAT: u32 = 1;

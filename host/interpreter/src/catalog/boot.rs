@@ -3,13 +3,15 @@
 
 use std::sync::{Arc, Mutex};
 
+use kindsight_model::Source;
+
 use super::book::{Book, FORMAT, cut};
 use super::words::{Action, Refusal};
 use super::{
     Catalog, CatalogLimits, Clock, Event, Missing, Outcome, Shelf, ShelfError, Slot, State,
     Version, settings,
 };
-use crate::{Interpreter, Interpreters, Source};
+use crate::{Interpreter, Interpreters};
 
 /// Why the catalog could not be opened, or another host not be followed.
 #[derive(Debug, thiserror::Error)]
@@ -236,7 +238,8 @@ fn read(bytes: &[u8]) -> Result<Book, OpenError> {
 fn settle_built_in(book: &mut Book, built_in: &[Arc<Interpreter>], now_ms: i64) {
     for page in book.pages.values_mut() {
         if let Some(slot) = page.slots.get_mut(&Source::BuiltIn) {
-            let brought = |digest: &str| built_in.iter().any(|it| *it.by().digest == *digest);
+            let brought =
+                |digest: &str| built_in.iter().any(|it| it.by().digest.as_str() == digest);
             slot.versions.retain(|version| brought(&version.digest));
         }
         page.slots.retain(|_, slot| !slot.versions.is_empty());
@@ -245,7 +248,7 @@ fn settle_built_in(book: &mut Book, built_in: &[Arc<Interpreter>], now_ms: i64) 
         let by = interpreter.by();
         let page = book.pages.entry(by.name.to_string()).or_default();
         let slot = page.slots.entry(Source::BuiltIn).or_default();
-        if slot.of(&by.digest).is_none() {
+        if slot.of(by.digest.as_str()).is_none() {
             slot.go_live(Version {
                 digest: by.digest.to_string(),
                 version: by.version.to_string(),

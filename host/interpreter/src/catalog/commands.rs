@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
+use kindsight_model::Source;
 use serde_json::{Map, Value};
 
 use super::book::Book;
 use super::words::{Action, Refusal, Report, Standing};
-use super::{Catalog, Outcome, Page, Version, in_place_of, live_of, word};
-use crate::{Published, Source};
+use super::{Catalog, Outcome, Page, Version, in_place_of, live_of};
+use crate::Published;
 
 /// Two sets to judge by, for a shadow run.
 #[derive(Debug)]
@@ -46,12 +47,12 @@ impl Catalog {
             let Some(slot) = slot else {
                 return Err(Refusal::Conflict(format!(
                     "nothing of `{name}` came from {}",
-                    word(source)
+                    source
                 )));
             };
             let version = slot.with(Outcome::Live).cloned();
             slot.empty();
-            Ok((version, format!("removed from {}", word(source))))
+            Ok((version, format!("removed from {}", source)))
         })
     }
 
@@ -169,7 +170,7 @@ impl Catalog {
             let back = match (&now, page.effective()) {
                 (Some(now), _) => format!("back to {}", now.version),
                 (None, Some((source, it))) => {
-                    format!("back to {} from {}", it.version, word(source))
+                    format!("back to {} from {}", it.version, source)
                 }
                 (None, None) => "its Kinds fall back to whoever judges them otherwise".to_owned(),
             };
@@ -199,7 +200,7 @@ impl Catalog {
                 "{} of its last {} calls ended in a fault",
                 recent.faults, recent.calls
             );
-            if let Err(error) = self.break_off(&by.name, &by.digest, &why) {
+            if let Err(error) = self.break_off(&by.name, by.digest.as_str(), &why) {
                 tracing::error!(interpreter = ?interpreter, why, %error, "the breaker could not go back");
             }
         }

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use kindsight_model::{Digest, LoadStep, Source};
+
 use super::words::{Action, Refusal, Report, Standing};
 use super::{
     Book, Catalog, Event, Judge, Missing, Outcome, Page, ShelfError, State, Version, book, names,
-    standing, word,
+    standing,
 };
-use crate::{Digest, Interpreter, LoadError, Offer, Published, Source};
+use crate::{Interpreter, LoadError, Offer, Published};
 
 /// Components that one change drops: etcd takes 128 operations at a time.
 const DROPPED_MAX: usize = 64;
@@ -156,9 +158,11 @@ impl Catalog {
         digest: &str,
     ) -> Result<Arc<Interpreter>, Missing> {
         let spoilt = |what: String| Missing::Spoilt(format!("component {digest}: {what}"));
-        let digest = Digest::parse(digest).ok_or_else(|| spoilt("no digest".to_owned()))?;
+        let digest = digest
+            .parse::<Digest>()
+            .map_err(|_| spoilt("no digest".to_owned()))?;
         let bytes = self.shelf.component(&digest)?;
-        let bytes = bytes.ok_or_else(|| spoilt(format!("{} holds it no more", word(source))))?;
+        let bytes = bytes.ok_or_else(|| spoilt(format!("{} holds it no more", source)))?;
         if Digest::of(&bytes) != digest {
             return Err(spoilt(
                 "what is stored is not what its digest says".to_owned(),
@@ -173,7 +177,7 @@ impl Catalog {
 
     pub(super) fn prepare(&self, offers: Vec<Offer>) -> Result<Arc<Published>, Refusal> {
         let set = self.interpreters.prepare(offers);
-        set.map_err(|error| Refusal::at("published", error.to_string()))
+        set.map_err(|error| Refusal::at(LoadStep::Published, error.to_string()))
     }
 
     /// What the shelf holds of which a book does not speak, or not as of something that can be gone
@@ -188,7 +192,7 @@ impl Catalog {
         // Where the shelf does not say, the next change asks again.
         let kept = self.shelf.components().unwrap_or_default();
         let dropped = kept.iter().filter(|digest| !known.contains(digest));
-        let dropped = dropped.filter_map(|digest| Digest::parse(digest));
+        let dropped = dropped.filter_map(|digest| digest.parse::<Digest>().ok());
         dropped.take(DROPPED_MAX).collect()
     }
 }

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use kindsight_model::{Digest, LoadStep, Source};
+
 use super::book::NAMES_MAX;
 use super::words::{Action, Delivery, Refusal, Report, Standing};
-use super::{Catalog, Outcome, Slot, Version, in_place_of, standing, word};
-use crate::{Digest, Interpreter, LoadError, Source};
+use super::{Catalog, Outcome, Slot, Version, in_place_of, standing};
+use crate::{Interpreter, LoadError};
 
 impl Catalog {
     /// Takes a component through the pipeline, up to live or to candidate. Compiles where it was not
@@ -34,7 +36,7 @@ impl Catalog {
             .filter(|it| *it != digest.as_str())
         {
             let why = format!("the bytes hash to {digest}, and {expected} was expected");
-            return Err(Refusal::at("received", why));
+            return Err(Refusal::at(LoadStep::Received, why));
         }
         self.follow()?;
         if let Some(report) = self.is_known(delivery, digest)? {
@@ -54,7 +56,7 @@ impl Catalog {
                 "it calls itself `{name}` and was sent as `{}`: send it under its own name",
                 delivery.hint
             );
-            return Err(Refusal::at("tried", why));
+            return Err(Refusal::at(LoadStep::Tried, why));
         }
         self.put_in(delivery, digest, interpreter, name)
     }
@@ -78,7 +80,7 @@ impl Catalog {
                         "`{name}` was gone back from these bytes ({}); load them by hand to try again",
                         version.why
                     );
-                    return Err(Refusal::at("received", why));
+                    return Err(Refusal::at(LoadStep::Received, why));
                 }
                 _ => false,
             };
@@ -109,7 +111,7 @@ impl Catalog {
         let mut book = state.book.clone();
         if !book.has_room_for(&name) {
             let why = format!("there are {NAMES_MAX} names already, which is the limit");
-            return Err(Refusal::at("published", why));
+            return Err(Refusal::at(LoadStep::Published, why));
         }
         let page = book.pages.entry(name.clone()).or_default();
         let place = in_place_of(page.effective());
@@ -117,11 +119,11 @@ impl Catalog {
         let over = higher.find(|(source, slot)| {
             **source > delivery.source && slot.with(Outcome::Live).is_some()
         });
-        let hidden = over.map(|(source, _)| format!("; {} overrides it", word(*source)));
+        let hidden = over.map(|(source, _)| format!("; {} overrides it", source));
         let slot = page.slots.entry(delivery.source).or_default();
         if let Some(file) = other_file(slot, delivery) {
             let why = format!("`{file}` has the same name `{name}`: leave one of them out");
-            return Err(Refusal::at("published", why));
+            return Err(Refusal::at(LoadStep::Published, why));
         }
         // Under the lock: another change would drop a component of which no book speaks yet.
         self.shelf
@@ -164,9 +166,9 @@ impl Catalog {
     }
 
     /// Remembers a refusal where people look: under its name, as far as that is known.
-    fn note_refusal(&self, delivery: &Delivery, digest: &Digest, step: &'static str, why: &str) {
-        let source = word(delivery.source);
-        tracing::warn!(source, name = delivery.hint, %digest, "interpreter refused: {step}: {why}");
+    fn note_refusal(&self, delivery: &Delivery, digest: &Digest, step: LoadStep, why: &str) {
+        let source = delivery.source;
+        tracing::warn!(%source, name = delivery.hint, %digest, "interpreter refused: {step}: {why}");
         // Where that fails, keeping the refusal does, and says so.
         let _ = self.follow();
         let mut state = self.lock();

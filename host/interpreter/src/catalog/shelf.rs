@@ -1,6 +1,6 @@
 //! Where the catalog keeps what it must not forget.
 
-use crate::Digest;
+use kindsight_model::Digest;
 
 /// What keeps the catalog's book and the components of its versions; the wiring makes one over the
 /// store. Every call blocks until it is kept durably. Several hosts may share what lies behind it.

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use kindsight_model::{LoadStep, Source};
 use serde::{Deserialize, Serialize};
-
-use crate::Source;
 
 /// What was done to an interpreter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,8 +77,8 @@ pub enum Refusal {
     /// A step of the pipeline refused it.
     #[error("{step}: {why}")]
     Refused {
-        /// `received`, `validated`, `compiled`, `tried` or `published`.
-        step: &'static str,
+        /// The step.
+        step: LoadStep,
         /// Why, in words its author can act on.
         why: String,
     },
@@ -89,13 +88,8 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    pub(super) fn at(step: &'static str, why: impl Into<String>) -> Self {
+    pub(super) fn at(step: LoadStep, why: impl Into<String>) -> Self {
         let why = why.into();
-        // The errors of the steps begin with the step's name, which is told apart here.
-        let why = match why.strip_prefix(step).and_then(|it| it.strip_prefix(": ")) {
-            Some(rest) => rest.to_owned(),
-            None => why,
-        };
         Self::Refused { step, why }
     }
 }

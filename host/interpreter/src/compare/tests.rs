@@ -1,9 +1,9 @@
 use std::cell::Cell;
 
-use kindsight_model::decode_bundle;
+use kindsight_model::{Source, decode_bundle};
 
 use super::*;
-use crate::{Interpreters, Source};
+use crate::Interpreters;
 
 /// What the monitor in one cluster of the recording reported.
 const BUNDLE: &[u8] = include_bytes!(concat!(

@@ -23,7 +23,7 @@ fn shell(script: &str) -> ChildCompiler {
 fn told(script: &str) -> String {
     match shell(script).compile(COMPONENT) {
         Ok(code) => format!("{} bytes of code", code.len()),
-        Err(error) => error.to_string(),
+        Err(error) => error.with_step(),
     }
 }
 
@@ -61,7 +61,7 @@ fn a_refusal_is_the_one_of_the_child() {
         LoadError::OtherMajor("2.0.0".to_owned()),
         LoadError::Compile("too hard".to_owned()),
     ] {
-        let text = refusal.to_string();
+        let text = refusal.with_step();
         assert_eq!(told(&says(&answer(Err(refusal)))), text);
     }
 }
@@ -83,7 +83,7 @@ fn names_in_a_refusal_do_not_reach_the_terminal_as_they_are() {
     let told = Compiler::InProcess
         .compile(&engine, &component)
         .expect_err("refused")
-        .to_string();
+        .with_step();
     assert!(told.starts_with("validated: not a WebAssembly component: duplicate export name"));
     assert!(told.contains("` [31mred`"), "{told}");
 }
@@ -140,7 +140,7 @@ fn a_child_that_complains_without_end_is_stopped() {
         wall_time_max: Duration::from_millis(200),
         ..shell("cat /dev/zero >&2")
     };
-    let error = late.compile(COMPONENT).expect_err("no answer").to_string();
+    let error = late.compile(COMPONENT).expect_err("no answer").with_step();
     assert!(error.ends_with("took more than 0.2 s on the clock"));
 }
 
@@ -199,7 +199,7 @@ fn check_killed(goes_on: &str) {
     };
     let start = Instant::now();
     let component = vec![0; 1 << 20];
-    let error = child.compile(&component).expect_err("too late").to_string();
+    let error = child.compile(&component).expect_err("too late").with_step();
     assert_eq!(
         error,
         "compiled: this host could not do it: the compiler took more than 1 s on the clock"
@@ -220,7 +220,7 @@ fn a_child_that_cannot_be_started_is_the_fault_of_the_host() {
         program: "/there/is/none".into(),
         ..shell("")
     };
-    let error = none.compile(COMPONENT).expect_err("none").to_string();
+    let error = none.compile(COMPONENT).expect_err("none").with_step();
     assert!(
         error.starts_with("compiled: this host could not do it: start the compiler: "),
         "{error}"
@@ -257,8 +257,8 @@ fn the_child_answers_what_this_process_would() {
             // Code for this very engine; it need not be the same byte by byte.
             (Ok(_), Ok(there)) => assert!(crate::aot::deserialize(&engine, &there).is_some()),
             (here, there) => assert_eq!(
-                here.expect_err("refused").to_string(),
-                there.expect_err("refused").to_string()
+                here.expect_err("refused").with_step(),
+                there.expect_err("refused").with_step()
             ),
         }
     }

@@ -1,5 +1,7 @@
 //! Holds a component to what it promises.
 
+use std::sync::Arc;
+
 use kindsight_model::{Object, Verdict};
 use wasmtime::component::{ComponentType, Lift};
 
@@ -81,7 +83,7 @@ fn list(interpreter: &Interpreter, limits: &Limits) -> Result<Vec<Fixture>, Load
     let Some((_, function)) = component.get_export(Some(&interface), "fixtures") else {
         return Ok(Vec::new());
     };
-    let guest = Guest::new(interpreter.by().clone(), limits.memory_bytes_max);
+    let guest = Guest::new(Arc::clone(interpreter.by()), limits.memory_bytes_max);
     let mut store = store(pre.engine(), guest);
     store.set_hostcall_fuel(LOAD_ANSWER_BYTES_MAX);
     begin(&mut store, LOAD_DEADLINE);

@@ -1,10 +1,10 @@
 use std::sync::Arc;
 use std::thread;
 
-use kindsight_model::Object;
+use kindsight_model::{Object, Source};
 
 use super::*;
-use crate::{Interpreters, Isolation, Limits, Offer, Source};
+use crate::{Interpreters, Isolation, Limits, Offer};
 
 fn one_worker() -> Limits {
     Limits {

@@ -132,7 +132,7 @@ impl Columns {
             ]);
         }
         if self.explain {
-            cells.push(by.map_or("", |by| &by.digest));
+            cells.push(by.map_or("", |by| by.digest.as_str()));
         }
         cells.push(&line.message);
         table.row(&cells)

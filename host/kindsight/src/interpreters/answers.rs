@@ -5,8 +5,9 @@ use kindsight_interpreter::catalog::{
 };
 use kindsight_interpreter::{
     CallSnapshot, Comparison, Interpreter, KindPattern, LOG_LINES_MAX, Limits, RelatedRule,
-    Relation, Source,
+    Relation,
 };
+use kindsight_model::Source;
 use kindsight_rest as rest;
 use serde_json::Value;
 
@@ -169,7 +170,7 @@ fn event(event: &Event) -> rest::HistoryEntry {
             None => rest::ChangedBy::Host,
             Some(Source::BuiltIn) => rest::ChangedBy::BuiltIn,
             Some(Source::Directory) => rest::ChangedBy::Directory,
-            Some(Source::Upload | Source::File) => rest::ChangedBy::Upload,
+            Some(Source::Upload) => rest::ChangedBy::Upload,
         },
         digest: event.digest.clone(),
         version: event.version.clone(),
@@ -201,7 +202,7 @@ pub(super) fn refusal(refusal: catalog::Refusal) -> rest::Refusal {
         catalog::Refusal::NotFound { known } => rest::Refusal::NotFound { known },
         catalog::Refusal::Conflict(what) => rest::Refusal::Conflict(what),
         catalog::Refusal::Refused { step, why } => rest::Refusal::Refused {
-            step: step.to_owned(),
+            step: step.to_string(),
             why,
         },
         catalog::Refusal::Failed(what) => rest::Refusal::Failed(what),
@@ -230,7 +231,7 @@ fn source(source: Source) -> rest::Source {
     match source {
         Source::BuiltIn => rest::Source::BuiltIn,
         Source::Directory => rest::Source::Directory,
-        Source::Upload | Source::File => rest::Source::Upload,
+        Source::Upload => rest::Source::Upload,
     }
 }
 

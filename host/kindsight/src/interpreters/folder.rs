@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use kindsight_interpreter::Digest;
+use kindsight_model::Digest;
 
 mod known;
 mod listing;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use kindsight_interpreter::Source;
 use kindsight_interpreter::catalog::{self, Catalog, Delivery, Shadow};
 use kindsight_interpreter::{Comparison, Limits, Place, compare, step_aside};
+use kindsight_model::Source;
 use kindsight_rest::{Answer, Command, InterpreterDetail, InterpreterList, Refusal};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use kindsight_appcontext::{Components, Store};
-use kindsight_interpreter::Digest;
 use kindsight_interpreter::catalog::{Shelf, ShelfError};
+use kindsight_model::Digest;
 
 /// Keeps the catalog where the `AppContext` is kept.
 pub(crate) struct StoreShelf(Components);
@@ -54,7 +54,9 @@ mod tests {
 
     use kindsight_appcontext::RedbStore;
     use kindsight_interpreter::catalog::{Catalog, CatalogLimits, Delivery, Standing};
-    use kindsight_interpreter::{Interpreters, Limits, Source};
+    use kindsight_interpreter::{Interpreters, Limits};
+
+    use kindsight_model::Source;
 
     use super::*;
 

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kindsight_interpreter::Source;
 use kindsight_interpreter::catalog::{Catalog, Delivery, Refusal};
+use kindsight_model::LoadStep;
+use kindsight_model::Source;
 use tokio_util::sync::CancellationToken;
 
 use super::folder::{Folder, POLL, Seen};
@@ -173,7 +174,10 @@ impl Watch {
         self.folder.refused(&file, &refusal.to_string());
         let again = match refusal {
             // The catalog has logged what a step refused.
-            Refusal::Refused { step, .. } if *step == "published" => Again::WhenAnotherGoes,
+            Refusal::Refused {
+                step: LoadStep::Published,
+                ..
+            } => Again::WhenAnotherGoes,
             Refusal::Refused { .. } => return,
             // Another host was faster, most likely with the same file.
             Refusal::Conflict(_) => Again::At(now),

@@ -8,10 +8,10 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::Context as _;
 use kindsight_interpreter::{
-    Comparer, Comparison, Interpreter, Interpreters, Limits, Offer, Place, Published, Source,
+    Comparer, Comparison, Interpreter, Interpreters, Limits, Offer, Place, Published,
 };
+use kindsight_model::Source;
 use kindsight_rest::{ShadowReport, ShadowedVersion};
 
 use crate::cli::{self, DemoOutput};
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &DiffArgs, output: DemoOutput) -> anyhow::Result<ExitCod
 fn load(interpreters: &Interpreters, file: &Path) -> anyhow::Result<Arc<Interpreter>> {
     let bytes = requests::bytes_of(file)?;
     let loaded = interpreters.load(&bytes);
-    loaded.with_context(|| format!("interpreter {} is refused", file.display()))
+    loaded.map_err(|error| live::refused(file, &error))
 }
 
 /// The built-in interpreters, and this one over them.
@@ -74,7 +74,7 @@ fn set(interpreters: &Interpreters, over: &Arc<Interpreter>) -> anyhow::Result<A
     let offers = built_in
         .interpreters()
         .map(|(source, interpreter)| (source, Arc::clone(interpreter)))
-        .chain([(Source::File, Arc::clone(over))]);
+        .chain([(Source::Upload, Arc::clone(over))]);
     Ok(interpreters.prepare(offers.map(Offer::from).collect())?)
 }
 

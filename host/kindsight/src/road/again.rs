@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use kindsight_interpreter::{Judged, Siblings};
-use kindsight_model::{Gvk, Object};
+use kindsight_interpreter::Siblings;
+use kindsight_model::{Gvk, Object, Verdict};
 
 use crate::road::known::By;
 
@@ -19,7 +19,7 @@ pub(crate) struct Again {
     positions: Vec<usize>,
     /// How many of them were handed to the interpreters.
     asked: usize,
-    judged: Vec<(usize, Judged)>,
+    judged: Vec<(usize, Verdict)>,
 }
 
 impl Again {
@@ -61,7 +61,7 @@ impl Again {
     }
 
     /// What the new set says, with where it belongs in the report.
-    pub(crate) fn into_judged(self) -> Vec<(usize, Judged)> {
+    pub(crate) fn into_judged(self) -> Vec<(usize, Verdict)> {
         self.judged
     }
 }

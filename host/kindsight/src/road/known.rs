@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use kindsight_appcontext::{AppSnapshot, ContextMeta, ContextSnapshot};
-use kindsight_interpreter::{Interpreters, Judged, Published, Siblings};
-use kindsight_model::{ClusterName, ContextId, DigName, Object};
+use kindsight_interpreter::{Interpreters, Published, Siblings};
+use kindsight_model::{ClusterName, ContextId, ContextStatus, DigName, Object, Verdict};
 use kindsight_status::{AppView, ContextView};
 
 use crate::road::affected::Affected;
@@ -22,7 +22,7 @@ pub(crate) struct By<'r> {
 
 impl By<'_> {
     /// Judges a whole report.
-    pub(crate) fn judge(self, objects: &Arc<[Object]>, now_ms: i64) -> Vec<Judged> {
+    pub(crate) fn judge(self, objects: &Arc<[Object]>, now_ms: i64) -> Vec<Verdict> {
         let siblings = Arc::new(Siblings::of(Arc::clone(objects)));
         self.judge_among(objects, &siblings, now_ms)
     }
@@ -33,7 +33,7 @@ impl By<'_> {
         objects: &Arc<[Object]>,
         siblings: &Arc<Siblings>,
         now_ms: i64,
-    ) -> Vec<Judged> {
+    ) -> Vec<Verdict> {
         self.interpreters
             .judge_among(self.set, objects, siblings, now_ms)
     }
@@ -42,7 +42,7 @@ impl By<'_> {
 /// One `AppContext`, as the road keeps it.
 pub(crate) struct Known {
     meta: Option<DigName>,
-    status: Arc<str>,
+    status: Option<ContextStatus>,
     faults: Vec<Arc<str>>,
     apps: Vec<(Arc<str>, Vec<Place>)>,
     /// The set that everything in it is shown by.
@@ -81,7 +81,6 @@ impl Known {
         };
         let unreadable = snapshot.unreadable.iter();
         let faults = unreadable.map(|it| format!("{}: {}", it.key, it.why).into());
-        let status: Arc<str> = snapshot.status.as_deref().unwrap_or_default().into();
         let app = |app: AppSnapshot| {
             let name: Arc<str> = app.name.as_str().into();
             let places = app.clusters.into_iter().map(|cluster| {
@@ -93,7 +92,7 @@ impl Known {
         };
         Self {
             meta: meta.and_then(name),
-            status,
+            status: snapshot.status,
             faults: faults.collect(),
             apps: snapshot.apps.into_iter().map(app).collect(),
             shown_by: Arc::clone(by.set),
@@ -204,7 +203,7 @@ impl Known {
         ContextView {
             id: id.clone(),
             meta: self.meta.clone(),
-            status: Arc::clone(&self.status),
+            status: self.status.clone(),
             apps: apps.collect(),
             faults: self.faults.clone(),
         }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use kindsight_appcontext::{ClusterSnapshot, ResourceSnapshot};
-use kindsight_interpreter::Judged;
-use kindsight_model::{Bundle, ClusterName, ContextId, DeploymentId, Object, decode_status};
-use kindsight_status::{ClusterInput, ClusterView, Expected, Observed, Reported, project};
+use kindsight_model::{
+    Bundle, ClusterName, ContextId, DeploymentId, Object, Verdict, decode_status,
+};
+use kindsight_status::{ClusterInput, ClusterView, Expected, Reported, project};
 
 use crate::manifest;
 use crate::road::affected::Kinds;
@@ -22,7 +23,7 @@ pub(crate) struct Place {
     remembered: bool,
     /// What the cluster said last; none until it said something.
     reported: Option<Arc<[Object]>>,
-    judged: Vec<Judged>,
+    judged: Vec<Verdict>,
     /// When a verdict wants to be looked at again: the earliest.
     look_again_at_ms: Option<i64>,
     /// What the next set says of the last report; none where nobody has asked it.
@@ -242,14 +243,15 @@ impl Place {
     /// Shows verdicts that are new.
     fn show(&mut self, now_ms: i64) {
         let judged = self.judged.iter();
-        let times = judged.filter_map(|judged| judged.verdict.look_again_at_ms);
+        let times = judged.filter_map(|verdict| verdict.recheck_at_ms);
         self.look_again_at_ms = times.min();
         self.project(now_ms);
     }
 
     fn project(&mut self, now_ms: i64) {
         let reported = self.reported.as_ref().map(|objects| Reported {
-            observed: observed(objects, &self.judged),
+            objects: Arc::clone(objects),
+            verdicts: self.judged.clone(),
             stale_since_ms: self.stale_since_ms(),
         });
         let faults = self.manifest_faults.iter().chain(&self.report_faults);
@@ -270,16 +272,4 @@ fn begin(since_ms: &mut Option<i64>, now_ms: i64) -> bool {
     let is_new = since_ms.is_none();
     since_ms.get_or_insert(now_ms);
     is_new
-}
-
-fn observed(objects: &[Object], judged: &[Judged]) -> Vec<Observed> {
-    let pairs = objects.iter().zip(judged);
-    pairs
-        .map(|(object, judged)| Observed {
-            object: object.clone(),
-            verdict: judged.verdict.clone(),
-            by: judged.by.clone(),
-            since_ms: None,
-        })
-        .collect()
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use kindsight_appcontext::{Action, Records};
 use kindsight_status::{ActionView, Board, RecordView};
-use serde::Serialize;
 
 /// Shows every record of the store. What cannot be read is logged and left out.
 ///
@@ -42,7 +41,7 @@ pub(crate) fn show(records: &Records, board: &Board) -> anyhow::Result<()> {
 
 fn view(profile: Option<Arc<str>>, actions: &[Action]) -> Arc<RecordView> {
     let actions = actions.iter().map(|action| ActionView {
-        state: word(&action.state),
+        state: action.state,
         instance: action.instance.clone(),
         time: action.time.as_str().into(),
     });
@@ -50,12 +49,4 @@ fn view(profile: Option<Arc<str>>, actions: &[Action]) -> Arc<RecordView> {
         profile,
         actions: actions.collect(),
     })
-}
-
-/// The word a unit variant is written as.
-fn word(value: &impl Serialize) -> Arc<str> {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(word)) => word.into(),
-        _ => "".into(),
-    }
 }

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use kindsight_appcontext::{
-    Action, AppContexts, ClusterRecord, ContextMeta, ContextStatus, DigRecord, NewApp, NewCluster,
-    NewContext, NewResource, Recorded, Records, RedbStore, ResourceName, StatusChange, Store,
+    Action, AppContexts, ClusterRecord, ContextMeta, DigRecord, NewApp, NewCluster, NewContext,
+    NewResource, Recorded, Records, RedbStore, ResourceName, StatusChange, Store,
 };
-use kindsight_model::{ContextId, DigName, RsyncStatus};
+use kindsight_model::{ContextId, ContextStatus, DigName, RsyncStatus};
 use serde_json::{Value, json};
 
 use crate::process::Server;
@@ -134,7 +134,7 @@ fn instances(records: &Records, contexts: &AppContexts) {
     records.create_dig(&asked, &record).unwrap();
     let applied = (ContextStatus::Instantiated, RsyncStatus::Applied);
     for id in &ids {
-        instantiate(contexts, id, &instantiated, (&[], &[]), applied);
+        instantiate(contexts, id, &instantiated, (&[], &[]), applied.clone());
     }
 }
 

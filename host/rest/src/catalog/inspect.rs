@@ -122,7 +122,6 @@ pub struct DeclaredState {
     #[schema(example = "Draining")]
     pub name: String,
     /// What it is counted as.
-    #[schema(value_type = crate::schema::Phase)]
     pub phase: Phase,
     /// What it means.
     #[schema(example = "It ends what it has begun and takes nothing new.")]

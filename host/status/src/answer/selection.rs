@@ -131,7 +131,7 @@ impl Selection<'_> {
                 message: &view.verdict.message,
                 since: view.since_ms.and_then(Moment::from_ms),
                 expected: view.expected,
-                interpreter: view.by.as_ref().filter(|_| self.query.explain),
+                interpreter: view.verdict.by.as_deref().filter(|_| self.query.explain),
             }),
         }
     }

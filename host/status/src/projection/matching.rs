@@ -2,7 +2,7 @@
 
 use kindsight_model::Object;
 
-use super::{Expected, Observed};
+use super::Expected;
 use crate::map::{Map, map_for};
 
 /// Where a manifest that names no namespace lands if the deployment names none either.
@@ -17,16 +17,16 @@ type Index<'a> = Map<(&'a str, &'a str), Vec<usize>>;
 /// another resource names in full.
 pub(super) fn match_up(
     expected: &[Expected],
-    observed: &[Observed],
+    objects: &[Object],
     namespace: &str,
 ) -> Vec<Option<usize>> {
-    let mut index: Index<'_> = map_for(observed.len());
-    for (position, Observed { object, .. }) in observed.iter().enumerate() {
+    let mut index: Index<'_> = map_for(objects.len());
+    for (position, object) in objects.iter().enumerate() {
         let positions = index.entry((&object.gvk.kind, &object.name)).or_default();
         positions.push(position);
     }
     let search = Search {
-        observed,
+        objects,
         index,
         namespace: if namespace.is_empty() {
             DEFAULT_NAMESPACE
@@ -35,7 +35,7 @@ pub(super) fn match_up(
         },
     };
     let mut matches: Vec<_> = expected.iter().map(|one| search.exact(one)).collect();
-    let mut taken = vec![false; observed.len()];
+    let mut taken = vec![false; objects.len()];
     for &position in matches.iter().flatten() {
         take(&mut taken, position);
     }
@@ -57,7 +57,7 @@ fn take(taken: &mut [bool], position: usize) {
 }
 
 struct Search<'a> {
-    observed: &'a [Observed],
+    objects: &'a [Object],
     index: Index<'a>,
     namespace: &'a str,
 }
@@ -113,7 +113,7 @@ impl<'a> Search<'a> {
     }
 
     fn object(&self, position: usize) -> Option<&'a Object> {
-        self.observed.get(position).map(|observed| &observed.object)
+        self.objects.get(position)
     }
 }
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::samples::{NOW_MS, core, expected, input, object, observed, report, verdict};
 
-fn ready(object: Object) -> Observed {
+fn ready(object: Object) -> (Object, Verdict) {
     observed(object, verdict(Phase::Ready, "", ""))
 }
 
@@ -235,18 +235,6 @@ fn what_stays_in_its_state_keeps_its_time() {
     assert_eq!(times(&first), [1, 1]);
     assert_eq!(times(&second), [1, 1]);
     assert_eq!(times(&third), [1, 3]);
-}
-
-#[test]
-fn a_time_that_is_known_is_kept() {
-    let mut input = input("edge01", vec![]);
-    let mut service = ready(object("v1", "Service", "default", "a"));
-    service.since_ms = Some(-5);
-    report(&mut input, vec![service]);
-    assert_eq!(
-        project(input, None, NOW_MS).resources()[0].since_ms,
-        Some(-5)
-    );
 }
 
 proptest! {

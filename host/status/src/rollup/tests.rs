@@ -103,16 +103,31 @@ fn what_is_to_go_and_is_still_there_is_never_ready() {
 
 #[test]
 fn a_context_is_to_go_once_termination_began() {
-    assert_eq!(Wanted::from_status("Instantiated"), Wanted::There);
-    assert_eq!(Wanted::from_status("InstantiateFailed"), Wanted::There);
-    assert_eq!(Wanted::from_status("Terminating"), Wanted::Leaving);
-    assert_eq!(Wanted::from_status("TerminateFailed"), Wanted::Leaving);
-    assert_eq!(Wanted::from_status("Terminated"), Wanted::Gone);
+    assert_eq!(
+        Wanted::from_status(Some(&"Instantiated".into())),
+        Wanted::There
+    );
+    assert_eq!(
+        Wanted::from_status(Some(&"InstantiateFailed".into())),
+        Wanted::There
+    );
+    assert_eq!(
+        Wanted::from_status(Some(&"Terminating".into())),
+        Wanted::Leaving
+    );
+    assert_eq!(
+        Wanted::from_status(Some(&"TerminateFailed".into())),
+        Wanted::Leaving
+    );
+    assert_eq!(
+        Wanted::from_status(Some(&"Terminated".into())),
+        Wanted::Gone
+    );
 }
 
 /// Resources, each with the group it is folded in, in one order and in another.
 fn shuffled() -> impl Strategy<Value = (Vec<Item>, Vec<Item>)> {
-    let item = (select(Phase::ALL.as_slice()), 0..4_u8, 0..5_usize);
+    let item = (select(Phase::ALL), 0..4_u8, 0..5_usize);
     vec(item, 0..40).prop_flat_map(|items| (Just(items.clone()), Just(items).prop_shuffle()))
 }
 

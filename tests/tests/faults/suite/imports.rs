@@ -1,6 +1,7 @@
 //! Components that want what the host does not offer, or offer what it does not want.
 
 use expect_test::expect;
+use kindsight_model::LoadStep;
 
 use super::{Case, check, refused_bytes, refused_text};
 
@@ -15,7 +16,7 @@ fn wanting() -> Vec<Case> {
         let text = format!(
             r#"(component (import "{interface}" (instance (export "{function}" (func)))))"#
         );
-        refused_text(name, "validated", &text)
+        refused_text(name, LoadStep::Validated, &text)
     };
     vec![
         function("files", "wasi:filesystem/preopens@0.2.0", "get-directories"),
@@ -34,46 +35,46 @@ fn wanting() -> Vec<Case> {
         ),
         refused_text(
             "streams",
-            "validated",
+            LoadStep::Validated,
             r#"(component (import "wasi:io/streams@0.2.0"
                 (instance (export "input-stream" (type (sub resource))))))"#,
         ),
         refused_text(
             "a resource of its own",
-            "validated",
+            LoadStep::Validated,
             r#"(component (import "handle" (type (sub resource))))"#,
         ),
         refused_text(
             "foreign code",
-            "validated",
+            LoadStep::Validated,
             r#"(component (import "code" (core module)))"#,
         ),
         refused_text(
             "more of the log",
-            "validated",
+            LoadStep::Validated,
             r#"(component
                 (import "kindsight:interpreter/log@1.0.0" (instance (export "read" (func)))))"#,
         ),
         refused_text(
             "the log of another major",
-            "validated",
+            LoadStep::Validated,
             r#"(component
                 (import "kindsight:interpreter/log@2.0.0" (instance (export "emit" (func)))))"#,
         ),
         refused_text(
             "a core module that wants env",
-            "validated",
+            LoadStep::Validated,
             r#"(module (import "env" "clock" (func (result i64))))"#,
         ),
         refused_text(
             "a core module for WASI",
-            "validated",
+            LoadStep::Validated,
             r#"(module (import "wasi_snapshot_preview1" "fd_write"
                 (func (param i32 i32 i32 i32) (result i32))))"#,
         ),
         refused_bytes(
             "an import that writes into terminals",
-            "validated",
+            LoadStep::Validated,
             nasty_name(),
         ),
     ]
@@ -93,33 +94,33 @@ fn nasty_name() -> Vec<u8> {
 
 fn offering() -> Vec<Case> {
     vec![
-        refused_text("nothing at all", "validated", "(component)"),
+        refused_text("nothing at all", LoadStep::Validated, "(component)"),
         refused_text(
             "a core module without the contract",
-            "validated",
+            LoadStep::Validated,
             "(module)",
         ),
         refused_text(
             "the next major",
-            "validated",
+            LoadStep::Validated,
             r#"(component (instance $i)
                 (export "kindsight:interpreter/interpreter@2.0.0" (instance $i)))"#,
         ),
         refused_text(
             "the major before",
-            "validated",
+            LoadStep::Validated,
             r#"(component (instance $i)
                 (export "kindsight:interpreter/interpreter@0.9.0" (instance $i)))"#,
         ),
         refused_text(
             "no functions",
-            "tried",
+            LoadStep::Tried,
             r#"(component (instance $i)
                 (export "kindsight:interpreter/interpreter@1.0.0" (instance $i)))"#,
         ),
         refused_text(
             "functions of other shapes",
-            "tried",
+            LoadStep::Tried,
             r#"(component
                 (core module $m (func (export "f")))
                 (core instance $i (instantiate $m))

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kindsight_interpreter::{Interpreters, Limits, Source};
-use kindsight_model::{Object, Phase};
+use kindsight_interpreter::{Interpreters, Limits};
+use kindsight_model::{Object, Phase, Source};
 
 use crate::{hostile, object, start, thing};
 
@@ -25,12 +25,7 @@ fn ask(interpreters: &Interpreters, round: usize) -> Vec<Duration> {
         assert_eq!(judged.len(), 1);
         let by = judged[0].by.as_ref().expect("an interpreter");
         assert_eq!(&*by.name, "healthy");
-        assert_eq!(
-            judged[0].verdict.phase,
-            Phase::Ready,
-            "{:?}",
-            judged[0].verdict
-        );
+        assert_eq!(judged[0].phase, Phase::Ready, "{:?}", judged[0]);
     }
     took.sort_unstable();
     took
@@ -43,7 +38,7 @@ fn loop_until(interpreters: &Interpreters, done: &AtomicBool) -> usize {
         let spec = format!(r#"{{"do": "loop", "number": {calls}}}"#);
         let batch: Arc<[Object]> = [thing(&spec)].into();
         let judged = interpreters.judge_each(&batch, 0);
-        assert_eq!(&*judged[0].verdict.reason, "InterpreterTimedOut");
+        assert_eq!(&*judged[0].reason, "InterpreterTimedOut");
         calls += 1;
     }
     calls
@@ -59,7 +54,7 @@ fn a_healthy_interpreter_answers_beside_one_that_loops() {
         r#"{"name": "hostile"}"#,
         r#"{"name": "healthy", "kinds": [["healthy.example.com", "*", "Thing"]]}"#,
     ]
-    .map(|description| (Source::File, hostile(&interpreters, description)));
+    .map(|description| (Source::Upload, hostile(&interpreters, description)));
     interpreters.publish(set.into()).expect("a set");
     let alone = ask(&interpreters, 0);
     let done = AtomicBool::new(false);

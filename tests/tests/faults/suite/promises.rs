@@ -1,13 +1,14 @@
 //! Components that say of themselves what cannot be, or promise what they do not keep.
 
 use expect_test::expect;
+use kindsight_model::LoadStep;
 
 use super::{Case, Room, check, refused, refused_module};
 use crate::by_hand::Module;
 use crate::{said, thing, without_digests};
 
 pub(super) fn cases() -> Vec<Case> {
-    let says = |name, description: &str| refused(name, "tried", description);
+    let says = |name, description: &str| refused(name, LoadStep::Tried, description);
     let mut cases = vec![
         says("no name", r#"{"name": ""}"#),
         says("a name that is a path", r#"{"name": "../../etc/passwd"}"#),
@@ -58,8 +59,8 @@ pub(super) fn cases() -> Vec<Case> {
             "a schema that is a list",
             r#"{"name": "a", "settings-schema": "[]"}"#,
         ),
-        refused_module("257 Kinds", "tried", &many_kinds(257)),
-        refused_module("a schema of 65 KiB", "tried", &large_schema()),
+        refused_module("257 Kinds", LoadStep::Tried, &many_kinds(257)),
+        refused_module("a schema of 65 KiB", LoadStep::Tried, &large_schema()),
     ];
     cases.extend(fixtures());
     cases
@@ -105,7 +106,7 @@ fn promising(spec: &str, state: &str, times: usize) -> String {
 
 fn fixtures() -> Vec<Case> {
     let promises = |name, spec: &str, state: &str, times| {
-        refused(name, "tried", &promising(spec, state, times))
+        refused(name, LoadStep::Tried, &promising(spec, state, times))
     };
     vec![
         promises("a fixture that does not hold", "{}", "Pending", 1),
@@ -131,7 +132,7 @@ fn fixtures() -> Vec<Case> {
         ),
         refused(
             "a fixture that is no object",
-            "tried",
+            LoadStep::Tried,
             r#"{"name": "a", "fixtures": [["it", "[]", "Ready"]]}"#,
         ),
     ]
@@ -206,7 +207,7 @@ fn what_passes_its_fixtures_and_then_fails_is_gone_back_from() {
         .expect("it keeps its promises");
     for number in 0..10 {
         let judged = room.judge(thing(&format!(r#"{{"do": "trap", "number": {number}}}"#)));
-        assert_eq!(&*judged.verdict.reason, "InterpreterTrapped");
+        assert_eq!(&*judged.reason, "InterpreterTrapped");
     }
     room.catalog.break_off_faulty(std::time::Instant::now());
     assert!(room.is_healthy());
@@ -232,7 +233,7 @@ fn what_claims_anothers_kinds_is_refused() {
     room.catalog
         .receive(&Room::file("first", first))
         .expect("it is good");
-    let second = refused("second", "published", r#"{"name": "second"}"#);
+    let second = refused("second", LoadStep::Published, r#"{"name": "second"}"#);
     let seen = room.meet(&second);
     assert!(
         seen.contains("both claim `hostile.example.com/* Thing`"),
@@ -240,7 +241,7 @@ fn what_claims_anothers_kinds_is_refused() {
     );
     let twin = refused(
         "twin",
-        "published",
+        LoadStep::Published,
         r#"{"name": "first", "version": "2.0.0"}"#,
     );
     expect!["published: `first.wasm` has the same name `first`: leave one of them out"]

@@ -1,6 +1,7 @@
 //! Bytes that are no component, or too much of one.
 
 use expect_test::expect;
+use kindsight_model::LoadStep;
 
 use super::{Case, Met, check, refused_bytes, refused_module, refused_text};
 use crate::by_hand::Module;
@@ -11,23 +12,27 @@ pub(super) fn cases() -> Vec<Case> {
     let damaged = |name, at: usize| {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x55;
-        refused_bytes(name, "validated", bytes)
+        refused_bytes(name, LoadStep::Validated, bytes)
     };
-    let text = |name, bytes: &[u8]| refused_bytes(name, "validated", bytes.to_vec());
+    let text = |name, bytes: &[u8]| refused_bytes(name, LoadStep::Validated, bytes.to_vec());
     let mut cases = vec![
         text("nothing", b""),
         text("text", b"(component)"),
         text("a web page", b"<!doctype html><title>404</title>"),
         text("a program", b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0"),
-        refused_bytes("machine code of this host", "validated", machine_code()),
+        refused_bytes(
+            "machine code of this host",
+            LoadStep::Validated,
+            machine_code(),
+        ),
         refused_bytes(
             "half of a component",
-            "validated",
+            LoadStep::Validated,
             whole[..whole.len() / 2].to_vec(),
         ),
         refused_bytes(
             "all but its last byte",
-            "validated",
+            LoadStep::Validated,
             whole[..whole.len() - 1].to_vec(),
         ),
         damaged("another first byte", 0),
@@ -74,12 +79,12 @@ fn bombs() -> Vec<Case> {
         harmless("5,000 empty functions", &with("(func)".repeat(5_000))),
         refused_text(
             "60,000 locals",
-            "validated",
+            LoadStep::Validated,
             &component_of(&format!("(func (local {}))", "i64 ".repeat(60_000))),
         ),
         refused_module(
             "a jump with 100,000 targets",
-            "compiled",
+            LoadStep::Compiled,
             &with(format!(
                 "(func (block (br_table {} (i32.const 0))))",
                 "0 ".repeat(100_000)
@@ -134,7 +139,7 @@ fn what_is_no_component() {
 #[test]
 fn what_is_too_large_is_refused_unread() {
     let mut room = super::Room::new();
-    let large = refused_bytes("33 MiB of zeros", "received", vec![0; 33 << 20]);
+    let large = refused_bytes("33 MiB of zeros", LoadStep::Received, vec![0; 33 << 20]);
     expect!["received: 34603008 bytes are over the limit of 33554432 bytes"]
         .assert_eq(&room.meet(&large));
     assert!(room.is_healthy());

@@ -1,6 +1,7 @@
 //! Components that misbehave before anybody asks them about an object.
 
 use expect_test::expect;
+use kindsight_model::LoadStep;
 
 use super::{Case, check, refused, refused_module};
 use crate::by_hand::Module;
@@ -18,7 +19,7 @@ fn starting() -> Vec<Case> {
             fields: fields.to_owned(),
             ..Module::default()
         };
-        refused_module(name, "tried", &module)
+        refused_module(name, LoadStep::Tried, &module)
     };
     vec![
         with("start: loops", "(start $s) (func $s (loop (br 0)))"),
@@ -33,7 +34,7 @@ fn starting() -> Vec<Case> {
         ),
         refused_module(
             "start: 1 GiB of memory",
-            "tried",
+            LoadStep::Tried,
             &Module {
                 pages: 16 * 1024,
                 ..Module::default()
@@ -54,7 +55,7 @@ fn describing() -> Vec<Case> {
     let does = |name, what: &str| {
         refused(
             name,
-            "tried",
+            LoadStep::Tried,
             &format!(r#"{{"name": "a", "describe": "{what}"}}"#),
         )
     };
@@ -65,7 +66,7 @@ fn describing() -> Vec<Case> {
             fields: r#"(data (i32.const 512) "\ff\fe\c0")"#.to_owned(),
             ..Module::default()
         };
-        refused_module(name, "tried", &module)
+        refused_module(name, LoadStep::Tried, &module)
     };
     vec![
         does("describe: loops", "loop"),
@@ -121,7 +122,7 @@ fn listing() -> Vec<Case> {
     let does = |name, what: &str| {
         refused(
             name,
-            "tried",
+            LoadStep::Tried,
             &format!(r#"{{"name": "a", "list-fixtures": "{what}"}}"#),
         )
     };

@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use kindsight_interpreter::Digest;
+use kindsight_model::Digest;
 
 use super::sight::{Sight, Stamp, Unfit};
 

@@ -7,8 +7,8 @@ use kindsight_appcontext::{
     AppContexts, ContextMeta, NewApp, NewCluster, NewContext, RedbStore, Store,
 };
 use kindsight_clusters::ClusterEvent;
-use kindsight_interpreter::{AotCache, Interpreter, Interpreters, Limits, Source};
-use kindsight_model::{ContextId, DeploymentId, DigName, decode_status};
+use kindsight_interpreter::{AotCache, Interpreter, Interpreters, Limits};
+use kindsight_model::{ContextId, DeploymentId, DigName, Source, decode_status};
 use kindsight_status::{Board, ContextView, ResourceView};
 
 use crate::road::Road;
@@ -115,7 +115,7 @@ impl Stage {
     pub(super) fn said_by(&self, id: &str) -> Vec<(String, String, usize)> {
         let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
         each(&self.view(id), |_, resource| {
-            let by = resource.by.as_ref().map_or("nobody", |by| &by.name);
+            let by = resource.verdict.by.as_ref().map_or("nobody", |by| &by.name);
             let key = (resource.gvk.kind.to_string(), by.to_owned());
             *counts.entry(key).or_default() += 1;
         });

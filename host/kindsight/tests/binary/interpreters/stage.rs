@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use kindsight_appcontext::{
-    Action, AppContexts, ContextMeta, ContextStatus, DigRecord, NewApp, NewCluster, NewContext,
-    NewResource, Recorded, Records, RedbStore, ResourceName, StatusChange, Store,
+    Action, AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, NewResource,
+    Recorded, Records, RedbStore, ResourceName, StatusChange, Store,
 };
-use kindsight_model::{ContextId, DigName, RsyncStatus};
+use kindsight_model::{ContextId, ContextStatus, DigName, RsyncStatus};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -232,7 +232,7 @@ pub(crate) fn named(name: &str, number: usize, kind: &str) -> Vec<u8> {
 
 /// `sha256:…` of a component, as the host says it.
 pub(crate) fn digest(bytes: &[u8]) -> String {
-    kindsight_interpreter::Digest::of(bytes).to_string()
+    kindsight_model::Digest::of(bytes).to_string()
 }
 
 /// Every resource of an answer.

@@ -18,7 +18,7 @@ use crate::stats::CallStats;
 
 /// What the host keeps beside one instance.
 pub(crate) struct Guest {
-    by: InterpretedBy,
+    by: Arc<InterpretedBy>,
     memory_bytes_max: usize,
     memory_bytes: usize,
     table_elements: usize,
@@ -31,7 +31,7 @@ pub(crate) struct Guest {
 }
 
 impl Guest {
-    pub(crate) fn new(by: InterpretedBy, memory_bytes_max: usize) -> Self {
+    pub(crate) fn new(by: Arc<InterpretedBy>, memory_bytes_max: usize) -> Self {
         Self {
             by,
             memory_bytes_max,
@@ -149,7 +149,7 @@ impl log::Host for Guest {
         self.log_lines += 1;
         message.truncate(message.floor_char_boundary(LOG_LINE_BYTES_MAX));
         let message = message.replace(char::is_control, " ");
-        let (name, digest) = (&*self.by.name, &*self.by.digest);
+        let (name, digest) = (self.by.name.as_str(), self.by.digest.as_str());
         match level {
             log::Level::Debug => tracing::debug!(interpreter.name = name, digest, "{message}"),
             log::Level::Info => tracing::info!(interpreter.name = name, digest, "{message}"),
@@ -176,7 +176,7 @@ impl Warm {
     /// An instance that is counted in `stats` for as long as it is there.
     pub(crate) fn start(
         pre: &PluginPre<Guest>,
-        by: InterpretedBy,
+        by: Arc<InterpretedBy>,
         limits: &Limits,
         stats: Arc<CallStats>,
     ) -> Result<Self, Fault> {

@@ -1,0 +1,40 @@
+//! Closed sets of words, declared once for code, wire, store and tables.
+
+/// Declares an enum of which each case is one word: on the wire, in the store, in tables and in logs.
+///
+/// Derives serde and the `OpenAPI` schema from the same word that `as_str` and `Display` give, so the
+/// crate that uses it lists `serde` and `utoipa`.
+#[macro_export]
+macro_rules! words {
+    (
+        $(#[$about:meta])*
+        $name:ident { $($(#[$meaning:meta])* $case:ident = $word:tt,)+ }
+    ) => {
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash,
+            ::serde::Serialize, ::serde::Deserialize, ::utoipa::ToSchema,
+        )]
+        $(#[$about])*
+        pub enum $name {
+            $($(#[$meaning])* #[serde(rename = $word)] $case,)+
+        }
+
+        impl $name {
+            /// All of them, in the order of their declaration.
+            pub const ALL: &'static [Self] = &[$(Self::$case),+];
+
+            /// The word.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$case => $word,)+
+                }
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+    };
+}
