@@ -59,7 +59,7 @@ fn limits(isolation: Isolation) -> Limits {
 
 impl Case {
     fn new(plugin: &str, object: Object) -> Self {
-        let interpreters = Interpreters::start(limits(Isolation::Warm), None).expect("a machine");
+        let interpreters = Interpreters::start(limits(Isolation::Pooled), None).expect("a machine");
         let component = kindsight_plugins::built_in(plugin).expect("a built-in interpreter");
         let interpreter = interpreters.load(component.wasm).expect("a component");
         let mut kinds = interpreter.description().kinds.iter();
@@ -119,18 +119,18 @@ fn bench<I: Interpreter>(criterion: &mut Criterion, plugin: &str, object: Object
     for (name, run) in [
         (
             "warm",
-            Box::new(case.trimmed(Isolation::Warm, 0)) as Box<dyn FnMut()>,
+            Box::new(case.trimmed(Isolation::Pooled, 0)) as Box<dyn FnMut()>,
         ),
         ("fresh", Box::new(case.trimmed(Isolation::PerCall, 0))),
         (
             "memo",
-            Box::new(case.trimmed(Isolation::Warm, MEMO_BYTES_MAX)),
+            Box::new(case.trimmed(Isolation::Pooled, MEMO_BYTES_MAX)),
         ),
         ("trim", Box::new(case.trim())),
-        ("trim and warm", Box::new(case.whole(Isolation::Warm, 0))),
+        ("trim and warm", Box::new(case.whole(Isolation::Pooled, 0))),
         (
             "trim and memo",
-            Box::new(case.whole(Isolation::Warm, MEMO_BYTES_MAX)),
+            Box::new(case.whole(Isolation::Pooled, MEMO_BYTES_MAX)),
         ),
     ] {
         let mut run = run;
@@ -146,7 +146,7 @@ fn ratio<I: Interpreter>(plugin: &str, object: Object) {
     const TURN: Duration = Duration::from_micros(500);
     let kind = Arc::clone(&object.gvk.kind);
     let case = Case::new(plugin, object);
-    let mut warm = case.trimmed(Isolation::Warm, 0);
+    let mut warm = case.trimmed(Isolation::Pooled, 0);
     let mut native = || {
         let _ = black_box(harness::interpret_trimmed::<I>(black_box(&case.trimmed)));
     };

@@ -90,7 +90,7 @@ fn every_interpreter_that_ships_is_tried_here() {
 fn every_fixture_has_the_same_answer_warm_and_fresh() {
     let interpreters = shipped();
     let set = interpreters.published();
-    let mut warm = forgetful(Isolation::Warm);
+    let mut warm = forgetful(Isolation::Pooled);
     let mut fresh = forgetful(Isolation::PerCall);
     for (folder, fixtures) in FIXTURES {
         for fixture in fixtures() {
@@ -115,7 +115,7 @@ fn every_fixture_has_the_same_answer_warm_and_fresh() {
 fn the_order_of_objects_makes_no_difference() {
     let interpreters = shipped();
     let set = interpreters.published();
-    let mut worker = forgetful(Isolation::Warm);
+    let mut worker = forgetful(Isolation::Pooled);
     let mut judge = |fixture: &Fixture| {
         let (object, siblings) = example(fixture);
         bytes(&worker.judge(&set, &object, &siblings, fixture.now_ms))
@@ -316,7 +316,7 @@ fn any_object_of_any_kind_has_a_verdict() {
     let set = interpreters.published();
     let kinds = everything(&set);
     assert!(kinds.len() > 20);
-    let worker = std::cell::RefCell::new(forgetful(Isolation::Warm));
+    let worker = std::cell::RefCell::new(forgetful(Isolation::Pooled));
     let mut runner = TestRunner::new(ProptestConfig {
         cases: CASES,
         failure_persistence: None,

@@ -6,8 +6,8 @@ use kindsight_model::Verdict;
 
 use crate::bindings::{self, Failure};
 use crate::fault::Fault;
+use crate::interpreter::Interpreter;
 use crate::limits::{EXTRAS_BYTES_MAX, MESSAGE_BYTES_MAX, REASON_BYTES_MAX};
-use crate::load::Interpreter;
 use crate::memo::Answer;
 
 /// Checks an answer against the contract and the component's own description.

@@ -1,4 +1,4 @@
-//! What goes into one call.
+//! The input of one call.
 
 use std::fmt::Write as _;
 
@@ -9,10 +9,10 @@ use crate::describe::HandledKind;
 use crate::fault::Fault;
 use crate::related::Siblings;
 
-/// What goes into one call: the trimmed object, then everything that is related, in one text that is
-/// also the memo's key.
+/// The input of one call: the trimmed object, then everything that is related, in one text that is also
+/// the memo's key. Its buffers are used again for the next call.
 #[derive(Default)]
-pub(crate) struct Prepared {
+pub(crate) struct CallInput {
     text: String,
     /// Where the object's own JSON ends in `text`.
     object_end: usize,
@@ -20,19 +20,19 @@ pub(crate) struct Prepared {
     truncated: bool,
 }
 
-/// One related object; its JSON is a range of [`Prepared::text`].
+/// One related object; its JSON is a range of [`CallInput::text`].
 struct Part {
     object: Object,
     json: std::ops::Range<usize>,
 }
 
-impl Prepared {
-    /// The whole input as one text: what the memo compares.
+impl CallInput {
+    /// The whole input as one text, which the memo compares.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// An object that is cut down already, and nothing beside it.
+    /// Takes an object that is cut down already, and nothing beside it.
     pub(crate) fn take(&mut self, json: &str) {
         self.text.clear();
         self.related.clear();

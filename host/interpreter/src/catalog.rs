@@ -34,7 +34,7 @@ pub use commands::Shadow;
 pub use shelf::{Shelf, ShelfError};
 pub use words::{Action, Delivery, Refusal, Report, Standing};
 
-use crate::{Interpreter, Interpreters, Offer};
+use crate::{Interpreter, Interpreters, SetMember};
 use book::Book;
 
 /// What an operator may set.
@@ -135,7 +135,7 @@ enum Missing {
 
 impl State {
     /// Everything that is to judge by a book.
-    fn offers(&self, book: &Book) -> Result<Vec<Offer>, Refusal> {
+    fn offers(&self, book: &Book) -> Result<Vec<SetMember>, Refusal> {
         let mut offers = Vec::new();
         for (name, page) in book.pages.iter().filter(|(_, page)| !page.is_disabled) {
             let Some((source, version)) = page.effective() else {
@@ -153,7 +153,7 @@ impl State {
                 })?;
             }
             let settings = page.settings.as_ref();
-            offers.push(Offer {
+            offers.push(SetMember {
                 source,
                 interpreter: Arc::clone(interpreter),
                 settings: settings
@@ -170,7 +170,7 @@ impl State {
     }
 }
 
-fn names(offers: &[Offer]) -> Vec<Judge> {
+fn names(offers: &[SetMember]) -> Vec<Judge> {
     let offers = offers.iter();
     offers
         .map(|offer| {

@@ -216,7 +216,7 @@ impl Side {
         let stats = Arc::new(CallStats::default());
         Self {
             set: Arc::clone(set),
-            worker: Worker::apart(limits.clone(), Arc::clone(&stats)),
+            worker: Worker::isolated(limits.clone(), Arc::clone(&stats)),
             stats,
         }
     }

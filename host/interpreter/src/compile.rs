@@ -28,7 +28,7 @@ use crate::limits::{
     CODE_BYTES_MAX, COMPILE_CPU_TIME_MAX, COMPILE_MEMORY_BYTES_MAX, COMPILE_WALL_TIME_MAX,
     REFUSAL_TEXT_BYTES_MAX,
 };
-use crate::load::LoadError;
+use crate::load_error::LoadError;
 
 /// Where components are compiled.
 #[derive(Debug, Clone)]

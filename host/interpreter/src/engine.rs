@@ -1,15 +1,15 @@
 //! The one wasmtime engine of a process, its linker and its clock.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use wasmtime::component::{HasSelf, Linker};
 use wasmtime::{Config, WasmFeatures};
 
 use crate::bindings::log;
+use crate::instance_context::InstanceContext;
 use crate::limits::{LATE_TICK, STACK_BYTES_MAX, TICK};
-use crate::warm::Guest;
+use crate::priority::take_late;
 
 /// The engine: cheap to clone, made once.
 ///
@@ -18,7 +18,7 @@ use crate::warm::Guest;
 #[derive(Clone)]
 pub struct Engine {
     inner: wasmtime::Engine,
-    linker: Arc<Linker<Guest>>,
+    linker: Arc<Linker<InstanceContext>>,
 }
 
 impl Engine {
@@ -29,7 +29,7 @@ impl Engine {
     pub fn new() -> wasmtime::Result<Self> {
         let inner = wasmtime::Engine::new(&config())?;
         let mut linker = Linker::new(&inner);
-        log::add_to_linker::<_, HasSelf<_>>(&mut linker, |guest: &mut Guest| guest)?;
+        log::add_to_linker::<_, HasSelf<_>>(&mut linker, |context: &mut InstanceContext| context)?;
         start_clock(&inner)?;
         Ok(Self {
             inner,
@@ -41,7 +41,7 @@ impl Engine {
         &self.inner
     }
 
-    pub(crate) fn linker(&self) -> &Linker<Guest> {
+    pub(crate) fn linker(&self) -> &Linker<InstanceContext> {
         &self.linker
     }
 }
@@ -85,16 +85,6 @@ fn config() -> Config {
     config
 }
 
-/// Whether a call of this process is late: it met a tick since the clock last looked.
-static IS_LATE: AtomicBool = AtomicBool::new(false);
-
-/// Called by a call at every tick it meets. Lets others have the processor, and has the clock tick
-/// faster, so that they have it again soon: most calls are over before they meet a tick.
-pub(crate) fn let_others_go_first() {
-    IS_LATE.store(true, Ordering::Relaxed);
-    thread::yield_now();
-}
-
 fn start_clock(engine: &wasmtime::Engine) -> wasmtime::Result<()> {
     let weak = engine.weak();
     let clock = thread::Builder::new().name("epoch".to_owned());
@@ -102,8 +92,7 @@ fn start_clock(engine: &wasmtime::Engine) -> wasmtime::Result<()> {
         while let Some(engine) = weak.upgrade() {
             engine.increment_epoch();
             drop(engine);
-            let is_late = IS_LATE.swap(false, Ordering::Relaxed);
-            thread::sleep(if is_late { LATE_TICK } else { TICK });
+            thread::sleep(if take_late() { LATE_TICK } else { TICK });
         }
     })?;
     Ok(())

@@ -4,7 +4,7 @@ use wasmparser::component_types::{ComponentAnyTypeId, ComponentEntityType, Compo
 use wasmparser::types::TypesRef;
 use wasmparser::{Parser, Payload, Validator};
 
-use crate::load::LoadError;
+use crate::load_error::LoadError;
 
 /// The interface an interpreter must export, without its version.
 const CONTRACT: &str = "kindsight:interpreter/interpreter@";

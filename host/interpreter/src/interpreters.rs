@@ -13,26 +13,18 @@ use kindsight_model::{Object, Source, Verdict, host_reason};
 use crate::aot::AotCache;
 use crate::compile::Compiler;
 use crate::engine::Engine;
+use crate::interpreter::Interpreter;
 use crate::limits::Limits;
-use crate::load::{Interpreter, LoadError};
+use crate::load_error::LoadError;
 use crate::memo::{Memo, MemoStats};
-use crate::published::{Offer, PublishError, Published};
+use crate::priority::lower_priority;
+use crate::published::{PublishError, Published, SetMember};
 use crate::related::Siblings;
 use crate::worker::Worker;
 
 /// Objects one worker takes at a time: enough to outweigh handing them over, few enough that a batch
 /// is shared among the workers.
 const SLICE_OBJECTS: usize = 64;
-
-/// How far a thread steps aside for those that answer queries.
-const NICENESS: i32 = 5;
-
-/// Puts the calling thread behind those that answer queries, where processors are short: who asks
-/// comes first, and judging is behind by a moment. Workers do it by themselves; it is for threads that
-/// do as much with verdicts. Where the system does not let a thread step aside it does not.
-pub fn step_aside() {
-    let _ = rustix::process::nice(NICENESS);
-}
 
 /// Why the room could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -141,7 +133,7 @@ impl Interpreters {
         &self,
         interpreters: Vec<(Source, Arc<Interpreter>)>,
     ) -> Result<u64, PublishError> {
-        let set = self.prepare(interpreters.into_iter().map(Offer::from).collect())?;
+        let set = self.prepare(interpreters.into_iter().map(SetMember::from).collect())?;
         let generation = set.generation();
         self.install(set);
         Ok(generation)
@@ -154,7 +146,7 @@ impl Interpreters {
     ///
     /// # Errors
     /// When the set contradicts itself.
-    pub fn prepare(&self, offers: Vec<Offer>) -> Result<Arc<Published>, PublishError> {
+    pub fn prepare(&self, offers: Vec<SetMember>) -> Result<Arc<Published>, PublishError> {
         let generation = self.generation.fetch_add(1, Ordering::Relaxed) + 1;
         Published::new(generation, offers, &self.published.load()).map(Arc::new)
     }
@@ -245,7 +237,7 @@ fn lost() -> Verdict {
 
 /// A worker's life: slices as they come, and a sweep when there are none for a while.
 fn work(mut worker: Worker, slices: &Receiver<Slice>, idle_max: std::time::Duration) {
-    step_aside();
+    lower_priority();
     loop {
         match slices.recv_timeout(idle_max) {
             Ok(slice) => {

@@ -3,7 +3,7 @@
 //! ```text
 //! bytes ─▶ load ─▶ Interpreter ─▶ publish ─▶ Published (one immutable set, swapped atomically)
 //!                                                │
-//! objects ─▶ Interpreters::judge ─▶ workers ─▶ lookup ─▶ trim ─▶ memo ─▶ warm instance ─▶ Verdict
+//! objects ─▶ Interpreters::judge ─▶ workers ─▶ lookup ─▶ trim ─▶ memo ─▶ pooled instance ─▶ Verdict
 //! ```
 //!
 //! Always a verdict, in bounded time and memory: whatever an interpreter does costs exactly the
@@ -20,6 +20,8 @@
 mod accept;
 mod aot;
 mod bindings;
+mod bounded_store;
+mod call_input;
 pub mod catalog;
 mod compare;
 mod compile;
@@ -27,18 +29,22 @@ mod describe;
 mod engine;
 mod fault;
 mod imports;
+mod instance_context;
+mod interpreter;
 mod interpreters;
 mod limits;
 mod load;
+mod load_error;
 mod memo;
 mod pattern;
-mod prepared;
+mod pool;
+mod pooled_instance;
+mod priority;
 mod published;
 mod related;
 mod stats;
 mod trial;
 mod trim;
-mod warm;
 mod worker;
 
 pub use aot::AotCache;
@@ -47,12 +53,14 @@ pub use compile::{ChildCompiler, Compiler, compile_child};
 pub use describe::{Description, HandledKind, RelatedRule, Relation, State};
 pub use engine::Engine;
 pub use fault::Fault;
-pub use interpreters::{Interpreters, StartError, step_aside};
+pub use interpreter::Interpreter;
+pub use interpreters::{Interpreters, StartError};
 pub use limits::{Isolation, LOG_LINES_MAX, Limits};
-pub use load::{Interpreter, LoadError};
+pub use load_error::LoadError;
 pub use memo::{Memo, MemoStats};
 pub use pattern::KindPattern;
-pub use published::{Offer, PublishError, Published};
+pub use priority::lower_priority;
+pub use published::{PublishError, Published, SetMember};
 pub use related::Siblings;
 pub use stats::{CallSnapshot, CallStats, Latency, Recent};
 pub use trim::Fields;

@@ -1,4 +1,4 @@
-//! Every limit of this room, by name.
+//! Limits of the crate, by name.
 
 use std::time::Duration;
 
@@ -58,11 +58,11 @@ pub struct Limits {
     pub memory_bytes_max: usize,
     /// Largest component that is loaded, in bytes.
     pub component_bytes_max: usize,
-    /// Calls after which a warm instance is retired.
+    /// Calls after which a pooled instance is retired.
     pub calls_max: u32,
-    /// Memory above which a warm instance is retired after its call, in bytes.
+    /// Memory above which a pooled instance is retired after its call, in bytes.
     pub memory_high_water_bytes: usize,
-    /// Time after which an unused warm instance is retired.
+    /// Time after which an unused pooled instance is retired.
     pub idle_max: Duration,
     /// Bytes of inputs whose verdicts are remembered.
     pub memo_bytes_max: usize,
@@ -70,16 +70,16 @@ pub struct Limits {
     pub workers: usize,
     /// Batches that wait for a worker; a further caller waits for a place.
     pub queue_max: usize,
-    /// Whether instances are reused.
+    /// The reuse of instances.
     pub isolation: Isolation,
 }
 
-/// Whether one instance judges one object or many.
+/// The reuse of instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Isolation {
     /// An instance is kept and judges many objects: an interpreter could carry something from one
     /// object to the next until its instance is retired.
-    Warm,
+    Pooled,
     /// Every call gets an instance of its own, some 20 microseconds dearer.
     PerCall,
 }
@@ -96,7 +96,7 @@ impl Default for Limits {
             memo_bytes_max: 32 * 1024 * 1024,
             workers: std::thread::available_parallelism().map_or(1, usize::from),
             queue_max: 256,
-            isolation: Isolation::Warm,
+            isolation: Isolation::Pooled,
         }
     }
 }

@@ -6,13 +6,13 @@ use kindsight_model::{Gvk, Source};
 use sha2::{Digest as _, Sha256};
 
 use crate::describe::HandledKind;
-use crate::load::Interpreter;
+use crate::interpreter::Interpreter;
 use crate::pattern::KindPattern;
 use crate::stats::CallStats;
 
 /// What may be published: an interpreter, where it came from, and what its operator set.
 #[derive(Debug, Clone)]
-pub struct Offer {
+pub struct SetMember {
     /// Where it came from.
     pub source: Source,
     /// The component.
@@ -21,7 +21,7 @@ pub struct Offer {
     pub settings: Option<Arc<str>>,
 }
 
-impl From<(Source, Arc<Interpreter>)> for Offer {
+impl From<(Source, Arc<Interpreter>)> for SetMember {
     fn from((source, interpreter): (Source, Arc<Interpreter>)) -> Self {
         Self {
             source,
@@ -92,7 +92,7 @@ impl Published {
     /// component and settings, goes on being counted where it was counted.
     pub(crate) fn new(
         generation: u64,
-        offers: Vec<Offer>,
+        offers: Vec<SetMember>,
         before: &Self,
     ) -> Result<Self, PublishError> {
         let offers = offers.into_iter();
@@ -209,8 +209,8 @@ fn shared_pattern(first: &Interpreter, second: &Interpreter) -> Option<KindPatte
 }
 
 impl Live {
-    fn new(offer: Offer, before: &Published) -> Self {
-        let Offer {
+    fn new(offer: SetMember, before: &Published) -> Self {
+        let SetMember {
             source,
             interpreter,
             settings,

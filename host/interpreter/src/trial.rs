@@ -1,37 +1,45 @@
-//! Asks one interpreter that is not live yet.
+//! Calls of one interpreter that is not live yet.
 
 use std::sync::Arc;
 
 use kindsight_model::{Object, Verdict};
 
-use crate::accept::accept;
+use crate::call_input::CallInput;
 use crate::fault::Fault;
+use crate::interpreter::Interpreter;
 use crate::limits::Limits;
-use crate::load::Interpreter;
 use crate::memo::Answer;
-use crate::prepared::Prepared;
+use crate::pool::{Callee, InstancePool};
 use crate::related::Siblings;
-use crate::warm::Warm;
+use crate::stats::CallStats;
 
-/// Tries one interpreter that is not live yet.
+/// The pool of a trial holds instances of one component only.
+const SCOPE: u128 = 0;
+
+/// A trial of one interpreter that is not live yet, called as a worker calls it.
 pub(crate) struct Trial<'i> {
     interpreter: &'i Interpreter,
-    limits: &'i Limits,
-    warm: Option<Warm>,
-    prepared: Prepared,
+    pool: InstancePool,
+    input: CallInput,
+    /// Nobody asks how a trial went: it is counted for itself.
+    stats: Arc<CallStats>,
 }
 
 impl<'i> Trial<'i> {
-    pub(crate) fn new(interpreter: &'i Interpreter, limits: &'i Limits) -> Self {
+    /// A trial within these limits.
+    pub(crate) fn new(interpreter: &'i Interpreter, limits: &Limits) -> Self {
         Self {
             interpreter,
-            limits,
-            warm: None,
-            prepared: Prepared::default(),
+            pool: InstancePool::new(limits.clone()),
+            input: CallInput::default(),
+            stats: Arc::default(),
         }
     }
 
-    /// Judges one object, or says why there is no verdict.
+    /// Judges one object.
+    ///
+    /// # Errors
+    /// The reason why there is no verdict, in words for the author.
     pub(crate) fn judge(
         &mut self,
         object: &Object,
@@ -45,21 +53,14 @@ impl<'i> Trial<'i> {
             .max_by_key(|handled| handled.pattern.specificity())
             .ok_or_else(|| format!("no pattern of its description matches {}", object.gvk))?;
         let text = |fault: Fault| fault.to_string();
-        self.prepared
-            .fill(handled, object, siblings)
-            .map_err(text)?;
-        let by = || Arc::clone(self.interpreter.by());
-        let mut warm = match self.warm.take() {
-            Some(warm) => warm,
-            // Nobody asks how a trial went: it is counted for itself.
-            None => Warm::start(self.interpreter.pre(), by(), self.limits, Arc::default())
-                .map_err(text)?,
+        self.input.fill(handled, object, siblings).map_err(text)?;
+        let callee = Callee {
+            scope: SCOPE,
+            interpreter: self.interpreter,
+            settings,
+            stats: &self.stats,
         };
-        let related = self.prepared.related();
-        let input = self.prepared.input(&related, now_ms, settings);
-        let answer = warm.interpret(input, self.limits).map_err(text)?;
-        self.warm = Some(warm);
-        match accept(self.interpreter, answer).map_err(text)? {
+        match self.pool.call(callee, &self.input, now_ms).map_err(text)? {
             Answer::Verdict(verdict) => Ok(verdict),
             Answer::Unsupported => Err("it says it does not judge such an object".to_owned()),
         }

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
-use kindsight_interpreter::step_aside;
+use kindsight_interpreter::lower_priority;
 use tokio::sync::oneshot;
 
 type Step = Box<dyn FnOnce() + Send>;
@@ -25,7 +25,7 @@ impl Aside {
         thread::Builder::new()
             .name(name.to_owned())
             .spawn(move || {
-                step_aside();
+                lower_priority();
                 for step in steps {
                     step();
                 }

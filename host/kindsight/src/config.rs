@@ -184,7 +184,7 @@ impl InterpreterArgs {
             isolation: if self.isolate_calls {
                 Isolation::PerCall
             } else {
-                Isolation::Warm
+                Isolation::Pooled
             },
         }
     }

@@ -10,7 +10,7 @@ use super::{
     Book, Catalog, Event, Judge, Missing, Outcome, Page, ShelfError, State, Version, book, names,
     standing,
 };
-use crate::{Interpreter, LoadError, Offer, Published};
+use crate::{Interpreter, LoadError, Published, SetMember};
 
 /// Components that one change drops: etcd takes 128 operations at a time.
 const DROPPED_MAX: usize = 64;
@@ -175,7 +175,7 @@ impl Catalog {
         })
     }
 
-    pub(super) fn prepare(&self, offers: Vec<Offer>) -> Result<Arc<Published>, Refusal> {
+    pub(super) fn prepare(&self, offers: Vec<SetMember>) -> Result<Arc<Published>, Refusal> {
         let set = self.interpreters.prepare(offers);
         set.map_err(|error| Refusal::at(LoadStep::Published, error.to_string()))
     }

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use super::ChildCompiler;
 use super::pipes::{Broken, Deadline, Pipes};
 use super::protocol::{self, Request};
-use crate::load::LoadError;
+use crate::load_error::LoadError;
 
 /// How long it takes a process to end after it has closed its pipes, as a grain.
 const GRAIN: Duration = Duration::from_millis(1);

@@ -12,7 +12,7 @@ use std::io::{self, Read, Write};
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{CODE_BYTES_MAX, REFUSAL_TEXT_BYTES_MAX};
-use crate::load::LoadError;
+use crate::load_error::LoadError;
 
 const REQUEST: &[u8; 8] = b"kscmprq\0";
 const ANSWER: &[u8; 8] = b"kscmpan\0";

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use kindsight_model::{Object, Verdict};
 use wasmtime::component::{ComponentType, Lift};
 
+use crate::bounded_store::{begin, fault_of, store};
 use crate::describe::cut;
+use crate::instance_context::InstanceContext;
+use crate::interpreter::Interpreter;
 use crate::limits::{LOAD_ANSWER_BYTES_MAX, LOAD_DEADLINE, Limits};
-use crate::load::{Interpreter, LoadError};
+use crate::load_error::LoadError;
 use crate::related::Siblings;
 use crate::trial::Trial;
-use crate::warm::{Guest, begin, of_call, store};
 
 const INTERFACE: &str = "kindsight:interpreter/fixtures@1.0.0";
 const FIXTURES_MAX: usize = 256;
@@ -83,8 +85,8 @@ fn list(interpreter: &Interpreter, limits: &Limits) -> Result<Vec<Fixture>, Load
     let Some((_, function)) = component.get_export(Some(&interface), "fixtures") else {
         return Ok(Vec::new());
     };
-    let guest = Guest::new(Arc::clone(interpreter.by()), limits.memory_bytes_max);
-    let mut store = store(pre.engine(), guest);
+    let context = InstanceContext::new(Arc::clone(interpreter.by()), limits.memory_bytes_max);
+    let mut store = store(pre.engine(), context);
     store.set_hostcall_fuel(LOAD_ANSWER_BYTES_MAX);
     begin(&mut store, LOAD_DEADLINE);
     let answer = pre
@@ -96,7 +98,7 @@ fn list(interpreter: &Interpreter, limits: &Limits) -> Result<Vec<Fixture>, Load
             function.call(&mut store, ())
         });
     let (fixtures,) = answer
-        .map_err(|error| LoadError::Call("fixtures", of_call(&store, &error, LOAD_DEADLINE)))?;
+        .map_err(|error| LoadError::Call("fixtures", fault_of(&store, &error, LOAD_DEADLINE)))?;
     Ok(fixtures)
 }
 

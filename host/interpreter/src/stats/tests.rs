@@ -4,7 +4,7 @@ use std::thread;
 use kindsight_model::{Object, Source};
 
 use super::*;
-use crate::{Interpreters, Isolation, Limits, Offer};
+use crate::{Interpreters, Isolation, Limits, SetMember};
 
 fn one_worker() -> Limits {
     Limits {
@@ -21,12 +21,12 @@ fn start(limits: Limits) -> Interpreters {
     interpreters
 }
 
-fn offer(interpreters: &Interpreters, settings: Option<&str>) -> Offer {
+fn offer(interpreters: &Interpreters, settings: Option<&str>) -> SetMember {
     let policy = kindsight_plugins::built_in("policy").expect("a built-in interpreter");
     let interpreter = interpreters.load(policy.wasm).expect("a component");
-    Offer {
+    SetMember {
         settings: settings.map(Into::into),
-        ..Offer::from((Source::BuiltIn, interpreter))
+        ..SetMember::from((Source::BuiltIn, interpreter))
     }
 }
 
@@ -128,7 +128,7 @@ fn faults_are_counted_by_what_they_are() {
         ..Limits::default()
     };
     let stats = Arc::new(CallStats::default());
-    let mut worker = crate::Worker::apart(none, Arc::clone(&stats));
+    let mut worker = crate::Worker::isolated(none, Arc::clone(&stats));
     for object in budgets(3).iter() {
         worker.judge(&set, object, &crate::Siblings::none(), 0);
     }
@@ -163,7 +163,8 @@ fn instances_are_counted_until_they_are_gone() {
 #[test]
 fn it_counts_on_while_it_is_live_and_anew_when_it_was_away() {
     let interpreters = start(one_worker());
-    let publish = |set: Vec<Offer>| interpreters.install(interpreters.prepare(set).expect("a set"));
+    let publish =
+        |set: Vec<SetMember>| interpreters.install(interpreters.prepare(set).expect("a set"));
     interpreters.judge(&budgets(2), 0);
     publish(vec![offer(&interpreters, None)]);
     interpreters.judge(&budgets(4), 0);

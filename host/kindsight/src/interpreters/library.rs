@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use kindsight_interpreter::catalog::{self, Catalog, Delivery, Shadow};
-use kindsight_interpreter::{Comparison, Limits, Place, compare, step_aside};
+use kindsight_interpreter::{Comparison, Limits, Place, compare, lower_priority};
 use kindsight_model::Source;
 use kindsight_rest::{Answer, Command, InterpreterDetail, InterpreterList, Refusal};
 use tokio::sync::{Semaphore, mpsc, oneshot};
@@ -125,7 +125,7 @@ fn compare_aside(
     objects: &[Place],
 ) -> Result<Comparison, catalog::Refusal> {
     let judging = || {
-        step_aside();
+        lower_priority();
         compare(
             limits,
             &shadow.before,

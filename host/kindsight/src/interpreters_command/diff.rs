@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use kindsight_interpreter::{
-    Comparer, Comparison, Interpreter, Interpreters, Limits, Offer, Place, Published,
+    Comparer, Comparison, Interpreter, Interpreters, Limits, Place, Published, SetMember,
 };
 use kindsight_model::Source;
 use kindsight_rest::{ShadowReport, ShadowedVersion};
@@ -75,7 +75,7 @@ fn set(interpreters: &Interpreters, over: &Arc<Interpreter>) -> anyhow::Result<A
         .interpreters()
         .map(|(source, interpreter)| (source, Arc::clone(interpreter)))
         .chain([(Source::Upload, Arc::clone(over))]);
-    Ok(interpreters.prepare(offers.map(Offer::from).collect())?)
+    Ok(interpreters.prepare(offers.map(SetMember::from).collect())?)
 }
 
 /// On its way through the inputs.

@@ -1,0 +1,140 @@
+//! Host data beside one instance: its memory account, its log and its budget of processor time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kindsight_model::InterpretedBy;
+use wasmtime::ResourceLimiter;
+
+use crate::bindings::log;
+use crate::fault::MemoryRefused;
+use crate::limits::{
+    LOAD_DEADLINE, LOG_LINE_BYTES_MAX, LOG_LINES_MAX, PARTS_MAX, TABLE_ELEMENTS_MAX,
+};
+
+/// Host data of one instance.
+pub(crate) struct InstanceContext {
+    by: Arc<InterpretedBy>,
+    memory_bytes_max: usize,
+    memory_bytes: usize,
+    table_elements: usize,
+    log_lines: u32,
+    last_error: Option<String>,
+    /// Processor time the running call may take.
+    budget: Duration,
+    /// This thread's processor time when the running call met its first epoch tick.
+    first_tick: Option<Duration>,
+}
+
+impl InstanceContext {
+    pub(crate) fn new(by: Arc<InterpretedBy>, memory_bytes_max: usize) -> Self {
+        Self {
+            by,
+            memory_bytes_max,
+            memory_bytes: 0,
+            table_elements: 0,
+            log_lines: 0,
+            last_error: None,
+            budget: LOAD_DEADLINE,
+            first_tick: None,
+        }
+    }
+
+    /// The last line the guest logged as an error since its call began.
+    pub(crate) fn last_error(&self) -> Option<&str> {
+        self.last_error.as_deref()
+    }
+
+    /// Begins a call: a full budget, an empty log.
+    pub(crate) fn begin_call(&mut self, budget: Duration) {
+        self.budget = budget;
+        self.first_tick = None;
+        self.log_lines = 0;
+        self.last_error = None;
+    }
+
+    /// Whether the running call has used up its budget; asked at each epoch tick, with this thread's
+    /// processor time.
+    pub(crate) fn is_over_budget(&mut self, now: Duration) -> bool {
+        let start = *self.first_tick.get_or_insert(now);
+        now.saturating_sub(start) >= self.budget
+    }
+
+    /// Memory of the instance, all its linear memories together, in bytes.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.memory_bytes
+    }
+
+    /// The limit on [`Self::memory_bytes`].
+    pub(crate) fn memory_bytes_max(&self) -> usize {
+        self.memory_bytes_max
+    }
+}
+
+/// Limits the sum over all memories and tables of the instance: wasmtime's own limits are for each.
+impl ResourceLimiter for InstanceContext {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let bytes = self
+            .memory_bytes
+            .saturating_add(desired.saturating_sub(current));
+        if bytes > self.memory_bytes_max {
+            return Err(MemoryRefused.into());
+        }
+        self.memory_bytes = bytes;
+        Ok(true)
+    }
+
+    fn table_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let elements = self
+            .table_elements
+            .saturating_add(desired.saturating_sub(current));
+        if elements > TABLE_ELEMENTS_MAX {
+            return Err(MemoryRefused.into());
+        }
+        self.table_elements = elements;
+        Ok(true)
+    }
+
+    fn instances(&self) -> usize {
+        PARTS_MAX
+    }
+
+    fn tables(&self) -> usize {
+        PARTS_MAX
+    }
+
+    fn memories(&self) -> usize {
+        PARTS_MAX
+    }
+}
+
+impl log::Host for InstanceContext {
+    fn emit(&mut self, level: log::Level, mut message: String) {
+        if self.log_lines >= LOG_LINES_MAX {
+            return;
+        }
+        self.log_lines += 1;
+        message.truncate(message.floor_char_boundary(LOG_LINE_BYTES_MAX));
+        let message = message.replace(char::is_control, " ");
+        let (name, digest) = (self.by.name.as_str(), self.by.digest.as_str());
+        match level {
+            log::Level::Debug => tracing::debug!(interpreter.name = name, digest, "{message}"),
+            log::Level::Info => tracing::info!(interpreter.name = name, digest, "{message}"),
+            log::Level::Warn => tracing::warn!(interpreter.name = name, digest, "{message}"),
+            log::Level::Error => {
+                tracing::warn!(interpreter.name = name, digest, "guest error: {message}");
+                self.last_error = Some(message);
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Components that were loaded.
+
+use std::fmt;
+use std::sync::Arc;
+
+use kindsight_model::{Digest, InterpretedBy};
+
+use crate::bindings::PluginPre;
+use crate::describe::Description;
+use crate::instance_context::InstanceContext;
+
+/// A component that was compiled, tried and found to keep its promises.
+pub struct Interpreter {
+    description: Description,
+    by: Arc<InterpretedBy>,
+    pre: PluginPre<InstanceContext>,
+}
+
+impl Interpreter {
+    /// Names a component by its own description.
+    pub(crate) fn new(
+        digest: Digest,
+        description: Description,
+        pre: PluginPre<InstanceContext>,
+    ) -> Self {
+        Self {
+            by: Arc::new(InterpretedBy {
+                name: description.name.clone(),
+                version: Arc::clone(&description.version),
+                digest,
+            }),
+            description,
+            pre,
+        }
+    }
+
+    /// The component's own words about itself, checked.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// The name that verdicts carry.
+    pub fn by(&self) -> &Arc<InterpretedBy> {
+        &self.by
+    }
+
+    /// The digest of the bytes it was loaded from.
+    pub fn digest(&self) -> &Digest {
+        &self.by.digest
+    }
+
+    pub(crate) fn pre(&self) -> &PluginPre<InstanceContext> {
+        &self.pre
+    }
+}
+
+impl fmt::Debug for Interpreter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.by.label())
+    }
+}

@@ -1,0 +1,81 @@
+//! Instances that wait for their next call.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+use crate::accept::accept;
+use crate::call_input::CallInput;
+use crate::fault::Fault;
+use crate::interpreter::Interpreter;
+use crate::limits::{Isolation, Limits};
+use crate::memo::Answer;
+use crate::pooled_instance::PooledInstance;
+use crate::stats::CallStats;
+
+/// A component with its settings, as one thread calls it.
+#[derive(Clone, Copy)]
+pub(crate) struct Callee<'c> {
+    /// Stands for the component and its settings.
+    pub(crate) scope: u128,
+    /// The component.
+    pub(crate) interpreter: &'c Interpreter,
+    /// Its settings: the text of a JSON object.
+    pub(crate) settings: Option<&'c str>,
+    /// Counts its instances.
+    pub(crate) stats: &'c Arc<CallStats>,
+}
+
+/// The pooled instances of one thread: at most one for each component with its settings.
+pub(crate) struct InstancePool {
+    limits: Limits,
+    instances: HashMap<u128, PooledInstance, foldhash::quality::RandomState>,
+}
+
+impl InstancePool {
+    /// An empty pool; instances are made when they are first needed.
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            instances: HashMap::default(),
+        }
+    }
+
+    /// Calls a component. An instance that did anything wrong is not used again.
+    pub(crate) fn call(
+        &mut self,
+        callee: Callee<'_>,
+        input: &CallInput,
+        now_ms: i64,
+    ) -> Result<Answer, Fault> {
+        let interpreter = callee.interpreter;
+        let instance = match self.instances.entry(callee.scope) {
+            Entry::Occupied(instance) => instance.into_mut(),
+            Entry::Vacant(place) => {
+                let (by, stats) = (Arc::clone(interpreter.by()), Arc::clone(callee.stats));
+                let instance = PooledInstance::start(interpreter.pre(), by, &self.limits, stats)?;
+                place.insert(instance)
+            }
+        };
+        let related = input.related();
+        let input = input.input(&related, now_ms, callee.settings);
+        let answer = instance
+            .interpret(input, &self.limits)
+            .and_then(|answer| accept(interpreter, answer));
+        let is_kept = self.limits.isolation == Isolation::Pooled && !instance.is_worn(&self.limits);
+        if answer.is_err() || !is_kept {
+            self.instances.remove(&callee.scope);
+        }
+        answer
+    }
+
+    /// Retires the instances whose scope `is_live` does not know.
+    pub(crate) fn retain(&mut self, is_live: impl Fn(u128) -> bool) {
+        self.instances.retain(|scope, _| is_live(*scope));
+    }
+
+    /// Retires instances that nobody used since the last sweep.
+    pub(crate) fn sweep(&mut self) {
+        self.instances.retain(|_, instance| instance.was_used());
+    }
+}
