@@ -19,10 +19,10 @@ const NAMED_BY: [(&str, &[&str]); 19] = [
         &["kindsight-interpreter", "kindsight-guest-build"],
     ),
     ("wasmparser", &["kindsight-interpreter"]),
-    ("jsonschema", &["kindsight-interpreter"]),
+    ("jsonschema", &["kindsight-catalog"]),
     ("hmac", &["kindsight-interpreter"]),
     ("getrandom", &["kindsight-interpreter"]),
-    ("oci-client", &["kindsight-interpreter"]),
+    ("oci-client", &["kindsight-catalog"]),
     ("arc-swap", &["kindsight-interpreter"]),
     ("axum", &["kindsight-rest"]),
     ("utoipa", &["kindsight-model", "kindsight-rest"]),
@@ -33,11 +33,15 @@ const NAMED_BY: [(&str, &[&str]); 19] = [
 ];
 
 /// Which rooms a room may name. A new room is entered here.
-const ROOMS: [(&str, &[&str]); 6] = [
+const ROOMS: [(&str, &[&str]); 7] = [
     ("kindsight-model", &[]),
     ("kindsight-clusters", &["kindsight-model"]),
     ("kindsight-appcontext", &["kindsight-model"]),
     ("kindsight-interpreter", &["kindsight-model"]),
+    (
+        "kindsight-catalog",
+        &["kindsight-interpreter", "kindsight-model"],
+    ),
     ("kindsight-status", &["kindsight-model"]),
     ("kindsight-rest", &["kindsight-model", "kindsight-status"]),
 ];

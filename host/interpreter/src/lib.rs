@@ -22,7 +22,6 @@ mod aot;
 mod bindings;
 mod bounded_store;
 mod call_input;
-pub mod catalog;
 mod compare;
 mod compile;
 mod describe;

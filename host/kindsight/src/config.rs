@@ -11,8 +11,8 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser};
+use kindsight_catalog::CatalogLimits;
 use kindsight_clusters::DirectoryCluster;
-use kindsight_interpreter::catalog::CatalogLimits;
 use kindsight_interpreter::{Isolation, Limits};
 
 use crate::cli::Cli;

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use kindsight_appcontext::{RedbStore, Store};
+use kindsight_catalog::CatalogLimits;
 use kindsight_clusters::DirectoryCluster;
 use kindsight_interpreter::Limits;
-use kindsight_interpreter::catalog::CatalogLimits;
 
 use crate::application::Application;
 use crate::cli::{self, DemoArgs, DemoOutput};

@@ -19,8 +19,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use kindsight_appcontext::Store;
+use kindsight_catalog::{Catalog, CatalogLimits, CatalogOptions};
 use kindsight_interpreter::Limits;
-use kindsight_interpreter::catalog::{Catalog, CatalogLimits};
 use tokio::sync::Notify;
 
 use crate::judge::now_ms;
@@ -52,14 +52,14 @@ pub(crate) fn open(
     let built_in = live::built_in(&interpreters)?;
     let swapped = Arc::new(Notify::new());
     let told = Arc::clone(&swapped);
-    let catalog = Catalog::open(
+    let catalog = Catalog::open(CatalogOptions {
         interpreters,
-        Arc::new(shelf::StoreShelf::new(Arc::clone(store))),
+        shelf: Arc::new(shelf::StoreShelf::new(Arc::clone(store))),
         built_in,
-        catalog_limits,
-        Arc::new(now_ms),
-        Box::new(move || told.notify_one()),
-    )?;
+        limits: catalog_limits,
+        clock: Arc::new(now_ms),
+        on_swap: Box::new(move || told.notify_one()),
+    })?;
     Ok(Live {
         catalog: Arc::new(catalog),
         swapped,

@@ -28,19 +28,34 @@ impl InterpreterName {
         Self("unnamed".into())
     }
 
+    /// The nearest name to a text, such as the stem of a file's name: in lower case, with `-` for what
+    /// is not allowed, and cut to its length.
+    pub fn from_lossy(text: &str) -> Self {
+        let allowed = |byte: u8| match byte.to_ascii_lowercase() {
+            byte if is_letter(byte) => char::from(byte),
+            _ => '-',
+        };
+        let name: String = text.bytes().take(Self::BYTES_MAX).map(allowed).collect();
+        if name.is_empty() {
+            return Self::unnamed();
+        }
+        Self(name.into())
+    }
+
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
+fn is_letter(byte: u8) -> bool {
+    byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.')
+}
+
 impl FromStr for InterpreterName {
     type Err = NameError;
 
     fn from_str(text: &str) -> Result<Self, NameError> {
-        let is_letter = |byte: u8| {
-            byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.')
-        };
         if (1..=Self::BYTES_MAX).contains(&text.len()) && text.bytes().all(is_letter) {
             return Ok(Self(text.into()));
         }
@@ -87,6 +102,10 @@ mod tests {
         }
         for bad in ["", "Apps", "a b", "a/b", "ä", "a_b", &"x".repeat(64)] {
             assert!(bad.parse::<InterpreterName>().is_err(), "{bad}");
+            let near = InterpreterName::from_lossy(bad);
+            assert_eq!(near.parse(), Ok(near), "{bad}");
         }
+        let near = InterpreterName::from_lossy("My_Widgets v1");
+        assert_eq!(near.as_str(), "my-widgets-v1");
     }
 }

@@ -2,60 +2,61 @@
 
 use std::sync::Arc;
 
-use kindsight_interpreter::catalog::{Catalog, CatalogLimits, Page};
-use kindsight_model::Source;
+use kindsight_catalog::{Catalog, CatalogLimits, Entry};
+use kindsight_model::{InterpreterName, Source};
 
 use crate::shelf::Memory;
-use crate::{Room, candidate, component, component_with, digest, file, upload};
+use crate::{Room, candidate, component, component_with, digest, file, name, upload};
 
 const LOOSE: &str = r#", "settings-schema": "{}""#;
 
 /// What can be told apart after a restart.
-type Picture = (Vec<(String, Page)>, Vec<String>);
+type Picture = (Vec<(InterpreterName, Entry)>, Vec<String>);
 
 type Step = (&'static str, fn(&Catalog) -> bool);
 
 /// Everything that changes the catalog, so that each follows on the one before.
 const SCRIPT: &[Step] = &[
     ("load", |it| {
-        it.receive(&upload("a", component("a", "1.0.0"))).is_ok()
+        it.admit(&upload("a", component("a", "1.0.0"))).is_ok()
     }),
     ("load another", |it| {
-        it.receive(&upload("a", component_with("a", "2.0.0", LOOSE)))
+        it.admit(&upload("a", component_with("a", "2.0.0", LOOSE)))
             .is_ok()
     }),
     ("load a file", |it| {
-        it.receive(&file("b", component("b", "1.0.0"))).is_ok()
+        it.admit(&file("b", component("b", "1.0.0"))).is_ok()
     }),
     ("candidate", |it| {
-        it.receive(&candidate("a", component_with("a", "3.0.0", LOOSE)))
+        it.admit(&candidate("a", component_with("a", "3.0.0", LOOSE)))
             .is_ok()
     }),
-    ("promote", |it| it.promote("a", None).is_ok()),
+    ("promote", |it| it.promote(&name("a"), None).is_ok()),
     ("settings", |it| {
         let settings = serde_json::json!({"level": 1});
-        it.set_settings("a", settings.as_object().cloned()).is_ok()
+        it.set_settings(&name("a"), settings.as_object().cloned())
+            .is_ok()
     }),
-    ("roll back", |it| it.rollback("a").is_ok()),
+    ("roll back", |it| it.rollback(&name("a")).is_ok()),
     // Remembering a refusal is a change like any other.
     ("refuse", |it| {
-        it.receive(&upload("a", b"no component".to_vec())).is_err()
+        it.admit(&upload("a", b"no component".to_vec())).is_err()
     }),
-    ("disable", |it| it.set_disabled("b", true).is_ok()),
-    ("enable", |it| it.set_disabled("b", false).is_ok()),
+    ("disable", |it| it.set_disabled(&name("b"), true).is_ok()),
+    ("enable", |it| it.set_disabled(&name("b"), false).is_ok()),
     ("replace the file", |it| {
-        it.receive(&file("b", component("b", "2.0.0"))).is_ok()
+        it.admit(&file("b", component("b", "2.0.0"))).is_ok()
     }),
     ("break off", |it| {
-        it.break_off("b", &digest(&component("b", "2.0.0")), "faults")
+        it.trip_breaker(&name("b"), &digest(&component("b", "2.0.0")), "faults")
             .is_ok()
     }),
     ("override", |it| {
-        it.receive(&upload("b", component("b", "3.0.0"))).is_ok()
+        it.admit(&upload("b", component("b", "3.0.0"))).is_ok()
     }),
-    ("remove", |it| it.remove("b", Source::Upload).is_ok()),
+    ("remove", |it| it.remove(&name("b"), Source::Upload).is_ok()),
     ("remove the file", |it| {
-        it.remove("b", Source::Directory).is_ok()
+        it.remove(&name("b"), Source::Directory).is_ok()
     }),
 ];
 
@@ -72,7 +73,7 @@ fn open(shelf: Arc<Memory>) -> Option<Room> {
 }
 
 fn picture(room: &Room) -> Picture {
-    (room.catalog.pages(), room.live())
+    (room.catalog.entries(), room.live())
 }
 
 /// The pictures before the first step, and after each; and how many writes it took.

@@ -1,38 +1,45 @@
 //! Load, candidate, promote, roll back, remove.
 
 use expect_test::expect;
-use kindsight_interpreter::catalog::{CatalogLimits, Standing};
+use kindsight_catalog::{Activation, CatalogLimits};
 use kindsight_model::Source;
 
-use crate::{Room, candidate, component, digest, file, told, upload};
+use crate::{Room, candidate, component, digest, file, name, told, upload};
 
 #[test]
 fn what_is_loaded_is_live_and_the_same_bytes_again_change_nothing() {
     let room = Room::new();
     let first = upload("a", component("a", "1.0.0"));
-    expect!["Live: live where none was"].assert_eq(&room.take(&first));
+    expect!["Live: a 1.0.0 is live"].assert_eq(&room.take(&first));
     assert_eq!(room.judges("a"), "a 1.0.0");
     let (generation, swaps) = (
         room.catalog.interpreters().published().generation(),
         room.swaps.load(std::sync::atomic::Ordering::Relaxed),
     );
     let writes = room.shelf.writes();
-    expect!["Unchanged: the same bytes again: nothing to do"].assert_eq(&room.take(&first));
+    expect!["Unchanged: a 1.0.0 is live already: nothing changed"].assert_eq(&room.take(&first));
     assert_eq!(
         room.catalog.interpreters().published().generation(),
         generation
     );
     assert_eq!(room.swaps.load(std::sync::atomic::Ordering::Relaxed), swaps);
     assert_eq!(room.shelf.writes(), writes, "nothing was written");
-    assert_eq!(room.catalog.page("a").expect("a page").history.len(), 1);
+    assert_eq!(
+        room.catalog
+            .entry(&name("a"))
+            .expect("a page")
+            .history
+            .len(),
+        1
+    );
     let second = upload("a", component("a", "2.0.0"));
-    expect!["Live: live in place of 1.0.0 from upload"].assert_eq(&room.take(&second));
+    expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload"].assert_eq(&room.take(&second));
     assert_eq!(room.judges("a"), "a 2.0.0");
     assert_eq!(
         room.versions("a", Source::Upload),
         ["2.0.0 Live", "1.0.0 Previous"]
     );
-    expect!["Load Some(Upload): live in place of 1.0.0 from upload"]
+    expect!["Load Some(Upload): a 2.0.0 is live, replacing 1.0.0 from upload"]
         .assert_eq(&room.last_event("a"));
 }
 
@@ -41,23 +48,26 @@ fn a_candidate_waits_until_it_is_promoted_by_its_digest() {
     let room = Room::new();
     room.take(&upload("a", component("a", "1.0.0")));
     let next = component("a", "2.0.0");
-    expect!["refused: `a` has no candidate"].assert_eq(&told(&room.catalog.promote("a", None)));
-    expect!["Candidate: accepted, and waits to be promoted"]
+    expect!["refused: `a` has no candidate"]
+        .assert_eq(&told(&room.catalog.promote(&name("a"), None)));
+    expect!["Candidate: a 2.0.0 is accepted and waits to be promoted"]
         .assert_eq(&room.take(&candidate("a", next.clone())));
-    expect!["Unchanged: the same bytes again: nothing to do"]
+    expect!["Unchanged: a 2.0.0 is candidate already: nothing changed"]
         .assert_eq(&room.take(&candidate("a", next.clone())));
     assert_eq!(room.judges("a"), "a 1.0.0");
     let other = digest(b"another");
     expect!["refused: the candidate of `a` is sha256:… and not sha256:…"]
-        .assert_eq(&told(&room.catalog.promote("a", Some(&other))));
+        .assert_eq(&told(&room.catalog.promote(&name("a"), Some(&other))));
     assert_eq!(room.judges("a"), "a 1.0.0");
-    let shadow = room.catalog.shadow("a").expect("a candidate");
+    let shadow = room.catalog.shadow(&name("a")).expect("a candidate");
     assert_eq!(shadow.live.map(|it| it.version).as_deref(), Some("1.0.0"));
     assert_eq!(shadow.candidate.version, "2.0.0");
-    expect!["Live: live in place of 1.0.0 from upload"]
-        .assert_eq(&told(&room.catalog.promote("a", Some(&digest(&next)))));
+    expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload"].assert_eq(&told(
+        &room.catalog.promote(&name("a"), Some(&digest(&next))),
+    ));
     assert_eq!(room.judges("a"), "a 2.0.0");
-    expect!["refused: `a` has no candidate"].assert_eq(&told(&room.catalog.promote("a", None)));
+    expect!["refused: `a` has no candidate"]
+        .assert_eq(&told(&room.catalog.promote(&name("a"), None)));
 }
 
 #[test]
@@ -72,7 +82,7 @@ fn a_later_candidate_takes_the_place_of_an_earlier_one() {
         "the earlier one is dropped"
     );
     assert_eq!(room.judges("a"), "nobody");
-    expect!["Live: live where none was"].assert_eq(&told(&room.catalog.promote("a", None)));
+    expect!["Live: a 2.0.0 is live"].assert_eq(&told(&room.catalog.promote(&name("a"), None)));
     assert_eq!(room.judges("a"), "a 2.0.0");
 }
 
@@ -81,23 +91,24 @@ fn what_was_gone_back_from_is_bad_until_somebody_sends_it_by_hand() {
     let room = Room::new();
     let (first, second) = (component("a", "1.0.0"), component("a", "2.0.0"));
     room.take(&file("a", first));
-    expect!["refused: `a` has no version to go back to; `disable` leaves it out"]
-        .assert_eq(&told(&room.catalog.rollback("a")));
+    expect!["refused: `a` has no version to roll back to; `disable` leaves it out"]
+        .assert_eq(&told(&room.catalog.rollback(&name("a"))));
     room.take(&file("a", second.clone()));
-    expect!["Live: live again in place of 2.0.0"].assert_eq(&told(&room.catalog.rollback("a")));
+    expect!["Live: a 1.0.0 is live again, rolled back from 2.0.0"]
+        .assert_eq(&told(&room.catalog.rollback(&name("a"))));
     assert_eq!(room.judges("a"), "a 1.0.0");
     assert_eq!(
         room.versions("a", Source::Directory),
-        ["1.0.0 Live", "2.0.0 Bad"]
+        ["1.0.0 Live", "2.0.0 RolledBack"]
     );
-    expect!["refused: received: `a` was gone back from these bytes (rolled back by hand); load them by hand to try again"]
+    expect!["refused: received: `a` was rolled back from these bytes (rolled back by hand); upload them to try again"]
         .assert_eq(&room.take(&file("a", second.clone())));
     assert_eq!(room.judges("a"), "a 1.0.0");
     assert_eq!(
         room.versions("a", Source::Directory),
-        ["1.0.0 Live", "2.0.0 Bad"]
+        ["1.0.0 Live", "2.0.0 RolledBack"]
     );
-    expect!["Live: live in place of 1.0.0 from directory"]
+    expect!["Live: a 2.0.0 is live, replacing 1.0.0 from directory"]
         .assert_eq(&room.take(&upload("a", second)));
     assert_eq!(room.judges("a"), "a 2.0.0");
 }
@@ -108,8 +119,9 @@ fn an_upload_that_was_gone_back_from_can_be_tried_again() {
     let (first, second) = (component("a", "1.0.0"), component("a", "2.0.0"));
     room.take(&upload("a", first));
     room.take(&upload("a", second.clone()));
-    room.catalog.rollback("a").expect("there is one");
-    expect!["Live: live in place of 1.0.0 from upload"].assert_eq(&room.take(&upload("a", second)));
+    room.catalog.rollback(&name("a")).expect("there is one");
+    expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload"]
+        .assert_eq(&room.take(&upload("a", second)));
     assert_eq!(
         room.versions("a", Source::Upload),
         ["2.0.0 Live", "1.0.0 Previous"]
@@ -125,7 +137,7 @@ fn versions_and_history_are_bounded() {
     let room = Room::open(std::sync::Arc::default(), &[], limits).expect("a catalog");
     for number in 1..=5 {
         let version = format!("{number}.0.0");
-        room.receive(&upload("a", component("a", &version)))
+        room.admit(&upload("a", component("a", &version)))
             .expect("it loads");
     }
     assert_eq!(
@@ -139,15 +151,14 @@ fn versions_and_history_are_bounded() {
     );
     for number in 0..40 {
         room.catalog
-            .set_disabled("a", number % 2 == 0)
+            .set_disabled(&name("a"), number % 2 == 0)
             .expect("a name");
         let garbage = format!("garbage {number}").into_bytes();
-        room.receive(&upload("a", garbage))
-            .expect_err("no component");
+        room.admit(&upload("a", garbage)).expect_err("no component");
     }
-    let page = room.catalog.page("a").expect("a page");
-    assert_eq!(page.history.len(), 50);
-    assert_eq!(page.slots[&Source::Upload].versions.len(), 3 + 5);
+    let entry = room.catalog.entry(&name("a")).expect("a page");
+    assert_eq!(entry.history.len(), 50);
+    assert_eq!(entry.sources[&Source::Upload].versions.len(), 3 + 5);
     assert_eq!(room.shelf.kept().components.len(), 3);
     let book = room.shelf.kept().book.expect("a book");
     assert!(book.len() < 32 * 1024, "{} bytes", book.len());
@@ -158,14 +169,16 @@ fn disabled_is_out_of_every_slot_until_it_is_enabled() {
     let room = Room::new();
     room.take(&file("a", component("a", "1.0.0")));
     room.take(&upload("a", component("a", "2.0.0")));
-    expect!["Disabled: left out"].assert_eq(&told(&room.catalog.set_disabled("a", true)));
+    expect!["Disabled: a is disabled"]
+        .assert_eq(&told(&room.catalog.set_disabled(&name("a"), true)));
     assert_eq!(room.judges("a"), "nobody");
-    expect!["Unchanged: left out"].assert_eq(&told(&room.catalog.set_disabled("a", true)));
+    expect!["Unchanged: a is disabled"]
+        .assert_eq(&told(&room.catalog.set_disabled(&name("a"), true)));
     let report = room
-        .receive(&upload("a", component("a", "3.0.0")))
+        .admit(&upload("a", component("a", "3.0.0")))
         .expect("it loads");
-    assert_eq!(report.standing, Standing::Disabled);
+    assert_eq!(report.activation, Activation::Disabled);
     assert_eq!(room.judges("a"), "nobody");
-    expect!["Live: taken in"].assert_eq(&told(&room.catalog.set_disabled("a", false)));
+    expect!["Live: a is enabled"].assert_eq(&told(&room.catalog.set_disabled(&name("a"), false)));
     assert_eq!(room.judges("a"), "a 3.0.0");
 }

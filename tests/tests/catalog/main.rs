@@ -15,11 +15,11 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use kindsight_interpreter::catalog::{
-    Catalog, CatalogLimits, Delivery, OpenError, Refusal, Report,
+use kindsight_catalog::{
+    Catalog, CatalogLimits, CatalogOptions, IncomingComponent, OpenError, Refusal, Report,
 };
 use kindsight_interpreter::{AotCache, Interpreters, Limits};
-use kindsight_model::{Digest, Object, Source, Verdict};
+use kindsight_model::{Digest, InterpreterName, Object, Source, Verdict};
 
 use shelf::Memory;
 
@@ -53,16 +53,16 @@ impl Room {
         let built_in: Result<Vec<_>, _> = built_in.collect();
         let swaps = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&swaps);
-        let catalog = Catalog::open(
+        let catalog = Catalog::open(CatalogOptions {
             interpreters,
-            Arc::clone(&shelf) as _,
-            built_in.expect("they load"),
+            shelf: Arc::clone(&shelf) as _,
+            built_in: built_in.expect("they load"),
             limits,
-            Arc::new(|| NOW_MS),
-            Box::new(move || {
+            clock: Arc::new(|| NOW_MS),
+            on_swap: Box::new(move || {
                 counted.fetch_add(1, Ordering::Relaxed);
             }),
-        )?;
+        })?;
         Ok(Self {
             catalog: Arc::new(catalog),
             shelf,
@@ -75,13 +75,13 @@ impl Room {
         Self::over(Memory::over(self.shelf.kept()), &[])
     }
 
-    fn receive(&self, delivery: &Delivery) -> Result<Report, Refusal> {
-        self.catalog.receive(delivery)
+    fn admit(&self, delivery: &IncomingComponent) -> Result<Report, Refusal> {
+        self.catalog.admit(delivery)
     }
 
     /// Takes it in, and tells what people are told.
-    fn take(&self, delivery: &Delivery) -> String {
-        told(&self.receive(delivery))
+    fn take(&self, delivery: &IncomingComponent) -> String {
+        told(&self.admit(delivery))
     }
 
     /// Everything that is published: `name version source`, in order of name.
@@ -113,11 +113,11 @@ impl Room {
 
     /// The outcomes of the versions of a slot, the one that changed last first.
     fn versions(&self, name: &str, source: Source) -> Vec<String> {
-        let page = self.catalog.page(name).expect("a page");
-        let Some(slot) = page.slots.get(&source) else {
+        let entry = self.catalog.entry(&self::name(name)).expect("a page");
+        let Some(source) = entry.sources.get(&source) else {
             return Vec::new();
         };
-        let versions = slot.versions.iter();
+        let versions = source.versions.iter();
         versions
             .map(|it| format!("{} {:?}", it.version, it.outcome))
             .collect()
@@ -125,8 +125,8 @@ impl Room {
 
     /// What was last written into the history of a name.
     fn last_event(&self, name: &str) -> String {
-        let page = self.catalog.page(name).expect("a page");
-        let event = page.history.back().expect("an event");
+        let entry = self.catalog.entry(&self::name(name)).expect("a page");
+        let event = entry.history.back().expect("an event");
         without_digests(&format!(
             "{:?} {:?}: {}",
             event.action, event.by, event.outcome
@@ -160,10 +160,10 @@ fn component_with(name: &str, version: &str, more: &str) -> Vec<u8> {
     ))
 }
 
-fn upload(name: &str, bytes: Vec<u8>) -> Delivery {
-    Delivery {
+fn upload(name: &str, bytes: Vec<u8>) -> IncomingComponent {
+    IncomingComponent {
         source: Source::Upload,
-        hint: name.to_owned(),
+        name: self::name(name),
         file: None,
         gone: BTreeSet::new(),
         expected: None,
@@ -172,24 +172,28 @@ fn upload(name: &str, bytes: Vec<u8>) -> Delivery {
     }
 }
 
-fn candidate(name: &str, bytes: Vec<u8>) -> Delivery {
-    Delivery {
+fn candidate(name: &str, bytes: Vec<u8>) -> IncomingComponent {
+    IncomingComponent {
         is_candidate: true,
         ..upload(name, bytes)
     }
 }
 
 /// As the watcher of the directory delivers it.
-fn file(stem: &str, bytes: Vec<u8>) -> Delivery {
-    Delivery {
+fn file(stem: &str, bytes: Vec<u8>) -> IncomingComponent {
+    IncomingComponent {
         source: Source::Directory,
         file: Some(format!("{stem}.wasm")),
         ..upload(stem, bytes)
     }
 }
 
-fn digest(bytes: &[u8]) -> String {
-    Digest::of(bytes).to_string()
+fn digest(bytes: &[u8]) -> Digest {
+    Digest::of(bytes)
+}
+
+fn name(text: &str) -> InterpreterName {
+    text.parse().expect("a name")
 }
 
 fn thing(group: &str, spec: &str) -> Object {
@@ -202,7 +206,7 @@ fn thing(group: &str, spec: &str) -> Object {
 /// What people are told, with digests taken out: they change with every build.
 fn told(outcome: &Result<Report, Refusal>) -> String {
     without_digests(&match outcome {
-        Ok(report) => format!("{:?}: {}", report.standing, report.detail),
+        Ok(report) => format!("{:?}: {}", report.activation, report.detail),
         Err(refusal) => format!("refused: {refusal}"),
     })
 }

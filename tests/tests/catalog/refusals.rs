@@ -4,10 +4,10 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use expect_test::expect;
-use kindsight_interpreter::catalog::Delivery;
+use kindsight_catalog::IncomingComponent;
 use kindsight_model::Source;
 
-use crate::{Room, component, component_with, told, upload};
+use crate::{Room, component, component_with, name, told, upload};
 
 #[test]
 fn a_refusal_names_its_step_and_is_remembered_under_the_name() {
@@ -16,7 +16,7 @@ fn a_refusal_names_its_step_and_is_remembered_under_the_name() {
     let before = room.catalog.interpreters().published().generation();
     let with = |bytes| upload("a", bytes);
     let promises = component_with("a", "2.0.0", r#", "fixtures": [["works", "{}", "Ready"]]"#);
-    let expected = Delivery {
+    let expected = IncomingComponent {
         expected: Some(crate::digest(b"something else")),
         ..with(component("a", "3.0.0"))
     };
@@ -31,10 +31,10 @@ fn a_refusal_names_its_step_and_is_remembered_under_the_name() {
         told.push_str(&room.take(&delivery));
         told.push('\n');
         assert_eq!(room.live(), ["a 1.0.0 Upload"]);
-        let page = room.catalog.page("a").expect("a page");
-        let (source, live) = page.effective().expect("a live version");
+        let entry = room.catalog.entry(&name("a")).expect("a page");
+        let (source, live) = entry.effective().expect("a live version");
         assert_eq!((source, live.version.as_str()), (Source::Upload, "1.0.0"));
-        let event = page.history.back().expect("an event");
+        let event = entry.history.back().expect("an event");
         assert!(
             told.contains(&crate::without_digests(&event.outcome)),
             "{event:?}"
@@ -45,7 +45,7 @@ fn a_refusal_names_its_step_and_is_remembered_under_the_name() {
         refused: validated: does not export `kindsight:interpreter/interpreter`
         refused: tried: 1 of its fixtures do not hold: fixture `works`: not a Kubernetes object: it has no `kind`
         refused: tried: it calls itself `b` and was sent as `a`: send it under its own name
-        refused: received: the bytes hash to sha256:…, and sha256:… was expected
+        refused: received: the digest of the bytes is sha256:…, and sha256:… was expected
     "#]]
     .assert_eq(&told);
     let published = room.catalog.interpreters().published();
@@ -55,7 +55,7 @@ fn a_refusal_names_its_step_and_is_remembered_under_the_name() {
         1,
         "nothing more was kept"
     );
-    assert!(room.catalog.page("b").is_none());
+    assert!(room.catalog.entry(&name("b")).is_none());
 }
 
 #[test]
@@ -73,23 +73,26 @@ fn a_name_that_was_only_ever_refused_can_be_removed() {
     room.take(&upload("a", component("a", "1.0.0")));
     room.take(&upload("a", b"garbage".to_vec()));
     room.take(&upload("b", b"garbage".to_vec()));
-    let remove = |name| told(&room.catalog.remove(name, Source::Upload));
-    expect!["None: forgotten: all of it was refused"].assert_eq(&remove("b"));
-    assert!(room.catalog.page("b").is_none());
+    let remove = |it: &str| told(&room.catalog.remove(&name(it), Source::Upload));
+    expect!["None: b is forgotten: every version of it was refused"].assert_eq(&remove("b"));
+    assert!(room.catalog.entry(&name("b")).is_none());
     expect!["refused: there is no such interpreter"].assert_eq(&remove("b"));
-    expect!["None: removed from upload"].assert_eq(&remove("a"));
-    assert!(room.catalog.page("a").is_some(), "it can be gone back to");
+    expect!["None: a is removed from upload"].assert_eq(&remove("a"));
+    assert!(
+        room.catalog.entry(&name("a")).is_some(),
+        "it can be gone back to"
+    );
 }
 
 #[test]
 fn an_expected_digest_that_is_right_is_no_hindrance() {
     let room = Room::new();
     let bytes = component("a", "1.0.0");
-    let delivery = Delivery {
+    let delivery = IncomingComponent {
         expected: Some(crate::digest(&bytes)),
         ..upload("a", bytes)
     };
-    expect!["Live: live where none was"].assert_eq(&room.take(&delivery));
+    expect!["Live: a 1.0.0 is live"].assert_eq(&room.take(&delivery));
 }
 
 #[test]
@@ -97,11 +100,11 @@ fn a_refusal_of_what_is_live_already_does_not_change_it() {
     let room = Room::new();
     let bytes = component("a", "1.0.0");
     room.take(&upload("a", bytes.clone()));
-    let delivery = Delivery {
+    let delivery = IncomingComponent {
         expected: Some(crate::digest(b"something else")),
         ..upload("a", bytes)
     };
-    room.receive(&delivery).expect_err("another digest");
+    room.admit(&delivery).expect_err("another digest");
     assert_eq!(room.versions("a", Source::Upload), ["1.0.0 Live"]);
 }
 
@@ -113,11 +116,11 @@ fn what_cannot_be_kept_does_not_go_live() {
     for (call, expected) in [
         (
             "keep",
-            expect!["refused: the component was not kept: the disk is full"],
+            expect!["refused: the component was not stored: the disk is full"],
         ),
         (
             "exchange_book",
-            expect!["refused: the change was not kept: the disk is full"],
+            expect!["refused: the change was not stored: the disk is full"],
         ),
     ] {
         room.shelf.fail(call);
@@ -127,11 +130,11 @@ fn what_cannot_be_kept_does_not_go_live() {
         room.shelf.mend();
     }
     room.shelf.fail("exchange_book");
-    expect!["refused: the change was not kept: the disk is full"]
-        .assert_eq(&told(&room.catalog.set_disabled("a", true)));
+    expect!["refused: the change was not stored: the disk is full"]
+        .assert_eq(&told(&room.catalog.set_disabled(&name("a"), true)));
     assert_eq!(room.judges("a"), "a 1.0.0");
     room.shelf.mend();
-    expect!["Live: live in place of 1.0.0 from upload"].assert_eq(&room.take(&next));
+    expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload"].assert_eq(&room.take(&next));
 }
 
 #[test]
@@ -143,7 +146,7 @@ fn what_cannot_be_dropped_costs_only_room() {
     room.take(&crate::candidate("a", component("a", "3.0.0")));
     assert_eq!(room.shelf.kept().components.len(), 3);
     room.shelf.mend();
-    room.catalog.promote("a", None).expect("a candidate");
+    room.catalog.promote(&name("a"), None).expect("a candidate");
     assert_eq!(
         room.shelf.kept().components.len(),
         2,
@@ -162,13 +165,13 @@ fn a_component_on_its_way_in_is_not_dropped_by_another_change() {
     room.shelf.after_keeping(Box::new(move || {
         let (done, is_done) = mpsc::channel();
         std::thread::spawn(move || {
-            let _ = catalog.set_disabled("b", true);
+            let _ = catalog.set_disabled(&name("b"), true);
             let _ = done.send(());
         });
         // It may have to wait until this change is through.
         let _ = is_done.recv_timeout(Duration::from_millis(500));
     }));
-    room.receive(&upload("a", bytes.clone())).expect("it loads");
+    room.admit(&upload("a", bytes.clone())).expect("it loads");
     let kept = room.shelf.kept().components;
     assert!(
         kept.contains_key(&crate::digest(&bytes)),

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use kindsight_interpreter::catalog::CatalogLimits;
+use kindsight_catalog::CatalogLimits;
 use kindsight_model::Source;
 
 use crate::shelf::{Kept, Memory};
-use crate::{Room, candidate, component, component_with, digest, file, told, upload};
+use crate::{Room, candidate, component, component_with, digest, file, name, told, upload};
 
 const LOOSE: &str = r#", "settings-schema": "{}""#;
 
@@ -33,29 +33,31 @@ fn everything_is_as_it_was() {
     room.take(&upload("a", component_with("a", "2.0.0", LOOSE)));
     let settings = serde_json::json!({"level": 7});
     room.catalog
-        .set_settings("a", settings.as_object().cloned())
+        .set_settings(&name("a"), settings.as_object().cloned())
         .expect("they fit");
     room.take(&upload("b", component("b", "1.0.0")));
     room.take(&upload("b", component("b", "2.0.0")));
-    room.catalog.rollback("b").expect("there is one");
+    room.catalog.rollback(&name("b")).expect("there is one");
     room.take(&candidate("b", component("b", "3.0.0")));
     room.take(&upload("c", component("c", "1.0.0")));
-    room.catalog.set_disabled("c", true).expect("a name");
+    room.catalog.set_disabled(&name("c"), true).expect("a name");
     room.take(&upload("d", b"no component".to_vec()));
-    let (pages, live) = (room.catalog.pages(), room.live());
+    let (pages, live) = (room.catalog.entries(), room.live());
     let room = room.again();
-    assert_eq!(room.catalog.pages(), pages);
+    assert_eq!(room.catalog.entries(), pages);
     assert_eq!(room.live(), live);
     assert_eq!(room.live(), ["a 2.0.0 Upload", "b 1.0.0 Upload"]);
     let judged = room.judge("a", r#"{"do": "say-settings"}"#);
     assert_eq!(&*judged.message, "level 7");
     let room = room.again();
-    assert_eq!(room.catalog.pages(), pages, "and once more");
-    expect!["Live: live in place of 1.0.0 from upload"]
-        .assert_eq(&told(&room.catalog.promote("b", None)));
-    expect!["None: removed from upload"]
-        .assert_eq(&told(&room.catalog.remove("b", Source::Upload)));
-    room.catalog.set_disabled("c", false).expect("a name");
+    assert_eq!(room.catalog.entries(), pages, "and once more");
+    expect!["Live: b 3.0.0 is live, replacing 1.0.0 from upload"]
+        .assert_eq(&told(&room.catalog.promote(&name("b"), None)));
+    expect!["None: b is removed from upload"]
+        .assert_eq(&told(&room.catalog.remove(&name("b"), Source::Upload)));
+    room.catalog
+        .set_disabled(&name("c"), false)
+        .expect("a name");
     assert_eq!(room.live(), ["a 2.0.0 Upload", "c 1.0.0 Upload"]);
 }
 
@@ -67,10 +69,12 @@ fn a_rollback_after_a_restart_is_one_call() {
     }
     let room = room.again();
     for version in ["a 2.0.0", "a 1.0.0"] {
-        room.catalog.rollback("a").expect("there is one");
+        room.catalog.rollback(&name("a")).expect("there is one");
         assert_eq!(room.judges("a"), version);
     }
-    room.catalog.rollback("a").expect_err("there is none");
+    room.catalog
+        .rollback(&name("a"))
+        .expect_err("there is none");
 }
 
 #[test]
@@ -86,7 +90,7 @@ fn what_this_binary_brings_replaces_what_the_last_one_brought() {
     );
     let room = Room::over(Memory::over(kept), &[component("a", "2.0.0")]);
     assert_eq!(room.live(), ["a 2.0.0 BuiltIn"]);
-    assert!(room.catalog.page("b").is_none());
+    assert!(room.catalog.entry(&name("b")).is_none());
 }
 
 #[test]
@@ -94,7 +98,7 @@ fn what_was_found_bad_of_this_binary_stays_bad() {
     let built_in = [component("a", "1.0.0")];
     let room = Room::over(Arc::default(), &built_in);
     room.catalog
-        .break_off("a", &digest(&built_in[0]), "too many faults")
+        .trip_breaker(&name("a"), &digest(&built_in[0]), "too many faults")
         .expect("live");
     assert!(room.live().is_empty());
     let room = Room::over(Memory::over(room.shelf.kept()), &built_in);
@@ -119,11 +123,11 @@ fn a_component_that_was_tampered_with_is_not_used() {
         room.versions("a", Source::Upload),
         ["1.0.0 Live", "2.0.0 Refused"]
     );
-    expect!["Refuse None: component sha256:…: what is stored is not what its digest says"]
+    expect!["Refuse None: component sha256:…: the stored bytes have another digest"]
         .assert_eq(&room.last_event("a"));
-    expect!["Refuse None: component sha256:…: what is stored is not what its digest says"]
+    expect!["Refuse None: component sha256:…: the stored bytes have another digest"]
         .assert_eq(&room.last_event("b"));
-    expect!["Live: live in place of 1.0.0 from upload"]
+    expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload"]
         .assert_eq(&room.take(&upload("a", component("a", "2.0.0"))));
 }
 
@@ -136,7 +140,7 @@ fn a_component_that_is_gone_is_stepped_over() {
     kept.components.remove(&digest(&component("a", "2.0.0")));
     let room = Room::over(Memory::over(kept), &[]);
     assert_eq!(room.live(), ["a 1.0.0 Upload"]);
-    expect!["Refuse None: component sha256:…: upload holds it no more"]
+    expect!["Refuse None: component sha256:…: it is not stored any more; it came by upload"]
         .assert_eq(&room.last_event("a"));
 }
 
@@ -147,26 +151,28 @@ fn settings_that_do_not_fit_any_more_do_not_keep_the_host_from_starting() {
     let room = Room::over(Arc::default(), &[built_in]);
     let settings = serde_json::json!({"level": 1});
     room.catalog
-        .set_settings("a", settings.as_object().cloned())
+        .set_settings(&name("a"), settings.as_object().cloned())
         .expect("they fit");
     room.take(&upload("b", component("b", "1.0.0")));
     let shelf = Memory::over(room.shelf.kept());
     let room = Room::over(shelf, &[component("a", "2.0.0")]);
     assert_eq!(room.judges("b"), "b 1.0.0");
     assert_eq!(room.judges("a"), "nobody");
-    expect!["Disable None: left out, since its settings do not fit any more: a 2.0.0 (sha256:…) takes no settings"]
+    expect!["Disable None: disabled, since its settings do not fit any more: a 2.0.0 (sha256:…) takes no settings"]
         .assert_eq(&room.last_event("a"));
     room.catalog
-        .set_settings("a", None)
+        .set_settings(&name("a"), None)
         .expect("none fit always");
-    room.catalog.set_disabled("a", false).expect("a name");
+    room.catalog
+        .set_disabled(&name("a"), false)
+        .expect("a name");
     assert_eq!(room.judges("a"), "a 2.0.0");
 }
 
 #[test]
 fn a_book_of_a_later_release_is_left_alone() {
-    let shelf = over_book(br#"{"format": 2, "shelves": []}"#);
-    expect!["the catalog of interpreters has format 2, this release reads 1: use the release that wrote it, or a later one"]
+    let shelf = over_book(br#"{"format": 3, "shelves": []}"#);
+    expect!["the catalog of interpreters has format 3, this release reads up to 2: use the release that wrote it, or a later one"]
         .assert_eq(&error(Arc::clone(&shelf)));
     assert_eq!(shelf.writes(), 0);
 }
@@ -182,6 +188,7 @@ fn a_damaged_book_says_so() {
         b"[]",
         &book[..book.len() - 1],
         br#"{"format": 1}"#,
+        br#"{"format": 2}"#,
     ] {
         let shelf = over_book(damaged);
         let error = error(Arc::clone(&shelf));

@@ -3,7 +3,7 @@
 use expect_test::expect;
 use serde_json::{Map, Value, json};
 
-use crate::{Room, component, component_with, told, upload};
+use crate::{Room, component, component_with, name, told, upload};
 
 const SCHEMA: &str = r#", "settings-schema": "{\"type\": \"object\", \"properties\": {\"level\": {\"type\": \"integer\", \"maximum\": 9}}, \"additionalProperties\": false}""#;
 const STRICTER: &str = r#", "settings-schema": "{\"type\": \"object\", \"required\": [\"name\"]}""#;
@@ -14,7 +14,7 @@ fn object(value: &Value) -> Option<Map<String, Value>> {
 
 impl Room {
     fn set(&self, settings: &Value) -> String {
-        told(&self.catalog.set_settings("a", object(settings)))
+        told(&self.catalog.set_settings(&name("a"), object(settings)))
     }
 
     fn says(&self) -> String {
@@ -28,18 +28,18 @@ fn settings_reach_the_component() {
     let room = Room::new();
     room.take(&upload("a", component_with("a", "1.0.0", SCHEMA)));
     assert_eq!(room.says(), "no settings");
-    expect!["Live: set"].assert_eq(&room.set(&json!({"level": 3})));
+    expect!["Live: the settings of a are set"].assert_eq(&room.set(&json!({"level": 3})));
     assert_eq!(room.says(), "level 3");
-    expect!["Unchanged: set"].assert_eq(&room.set(&json!({"level": 3})));
-    expect!["Live: set"].assert_eq(&room.set(&json!({"level": 4})));
+    expect!["Unchanged: the settings of a are set"].assert_eq(&room.set(&json!({"level": 3})));
+    expect!["Live: the settings of a are set"].assert_eq(&room.set(&json!({"level": 4})));
     assert_eq!(
         room.says(),
         "level 4",
         "a remembered answer is of other settings"
     );
-    expect!["Live: set"].assert_eq(&room.set(&json!({})));
+    expect!["Live: the settings of a are set"].assert_eq(&room.set(&json!({})));
     assert_eq!(room.says(), "no level");
-    expect!["Live: taken away"].assert_eq(&room.set(&Value::Null));
+    expect!["Live: the settings of a are removed"].assert_eq(&room.set(&Value::Null));
     assert_eq!(room.says(), "no settings");
 }
 
@@ -73,7 +73,10 @@ fn a_component_without_a_schema_takes_none() {
     room.take(&upload("a", component("a", "1.0.0")));
     expect!["refused: published: settings of `a`: a 1.0.0 (sha256:…) takes no settings"]
         .assert_eq(&room.set(&json!({"level": 3})));
-    assert_eq!(room.catalog.page("a").expect("a page").settings, None);
+    assert_eq!(
+        room.catalog.entry(&name("a")).expect("a page").settings,
+        None
+    );
 }
 
 #[test]
@@ -88,17 +91,17 @@ fn a_version_whose_schema_refuses_the_settings_does_not_go_live() {
         (room.judges("a").as_str(), room.says().as_str()),
         ("a 1.0.0", "level 3")
     );
-    expect!["Candidate: accepted, and waits to be promoted"]
+    expect!["Candidate: a 2.0.0 is accepted and waits to be promoted"]
         .assert_eq(&room.take(&crate::candidate("a", stricter)));
     expect![[r#"refused: published: settings of `a`: "name" is a required property at ``"#]]
-        .assert_eq(&told(&room.catalog.promote("a", None)));
+        .assert_eq(&told(&room.catalog.promote(&name("a"), None)));
     assert_eq!(
         (room.judges("a").as_str(), room.says().as_str()),
         ("a 1.0.0", "level 3")
     );
     room.set(&Value::Null);
-    expect!["Live: live in place of 1.0.0 from upload"]
-        .assert_eq(&told(&room.catalog.promote("a", None)));
+    expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload"]
+        .assert_eq(&told(&room.catalog.promote(&name("a"), None)));
 }
 
 /// A schema that costs much, or refers to what lies elsewhere, harms nobody but its author.
@@ -114,7 +117,7 @@ fn a_schema_cannot_reach_out() {
         ),
     ] {
         let more = format!(r#", "settings-schema": "{schema}""#);
-        room.receive(&upload("a", component_with("a", version, &more)))
+        room.admit(&upload("a", component_with("a", version, &more)))
             .expect("it loads");
         let told = room.set(&json!({"level": 3}));
         assert!(told.contains("the schema of a"), "{told}");

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use expect_test::expect;
 use kindsight_model::Source;
 
-use crate::{Room, component, component_with, digest, file, told, upload};
+use crate::{Room, component, component_with, digest, file, name, told, upload};
 
 const LOOSE: &str = r#", "settings-schema": "{}""#;
 
@@ -29,21 +29,24 @@ fn what_one_host_is_sent_is_live_on_the_other() {
     assert!(second.catalog.follow().expect("a book"));
     assert_eq!(second.judges("a"), "a 1.0.0");
     assert!(!second.catalog.follow().expect("a book"), "nothing is new");
-    assert_eq!(second.catalog.pages(), first.catalog.pages());
+    assert_eq!(second.catalog.entries(), first.catalog.entries());
 
     second.take(&upload("a", component("a", "2.0.0")));
     let settings = serde_json::json!({"level": 7});
     second.take(&upload("b", component_with("b", "1.0.0", LOOSE)));
     let set = second
         .catalog
-        .set_settings("b", settings.as_object().cloned());
+        .set_settings(&name("b"), settings.as_object().cloned());
     set.expect("they fit");
     first.catalog.follow().expect("a book");
     assert_eq!(first.live(), ["a 2.0.0 Upload", "b 1.0.0 Upload"]);
     let judged = first.judge("b", r#"{"do": "say-settings"}"#);
     assert_eq!(&*judged.message, "level 7");
 
-    first.catalog.rollback("a").expect("it knows of the first");
+    first
+        .catalog
+        .rollback(&name("a"))
+        .expect("it knows of the first");
     second.catalog.follow().expect("a book");
     assert_eq!(second.judges("a"), "a 1.0.0");
 }
@@ -66,14 +69,17 @@ fn no_change_of_another_host_is_overwritten() {
     first.take(&upload("a", component("a", "1.0.0")));
     second.take(&upload("b", component("b", "1.0.0")));
     first.take(&file("c", component("c", "1.0.0")));
-    second.catalog.set_disabled("a", true).expect("a name");
+    second
+        .catalog
+        .set_disabled(&name("a"), true)
+        .expect("a name");
     first.catalog.follow().expect("a book");
     assert_eq!(first.live(), ["b 1.0.0 Upload", "c 1.0.0 Directory"]);
     assert_eq!(first.live(), second.live());
-    expect!["Unchanged: the same bytes again: nothing to do"]
+    expect!["Unchanged: c 1.0.0 is live already: nothing changed"]
         .assert_eq(&second.take(&file("c", component("c", "1.0.0"))));
     expect!["refused: there is no such interpreter"]
-        .assert_eq(&told(&second.catalog.remove("d", Source::Upload)));
+        .assert_eq(&told(&second.catalog.remove(&name("d"), Source::Upload)));
 }
 
 /// Between looking and writing another host may write: nothing is lost, and somebody is told.
@@ -82,7 +88,7 @@ fn of_two_changes_at_one_moment_one_is_told_to_try_again() {
     let (first, second) = hosts();
     let (catalog, other) = (Arc::clone(&second.catalog), component("b", "1.0.0"));
     first.shelf.after_keeping(Box::new(move || {
-        catalog.receive(&upload("b", other)).expect("it is first");
+        catalog.admit(&upload("b", other)).expect("it is first");
     }));
     let delivery = upload("a", component("a", "1.0.0"));
     expect!["refused: another host changed the interpreters at the same moment: try again"]
@@ -120,11 +126,10 @@ fn a_component_is_not_blamed_for_what_cannot_be_followed() {
     second.shelf.mend();
     second.catalog.follow().expect("a book");
     assert!(
-        second.catalog.page("b").is_none(),
+        second.catalog.entry(&name("b")).is_none(),
         "nothing is held against it"
     );
-    expect!["Live: live where none was"]
-        .assert_eq(&second.take(&upload("b", component("b", "1.0.0"))));
+    expect!["Live: b 1.0.0 is live"].assert_eq(&second.take(&upload("b", component("b", "1.0.0"))));
 }
 
 /// The same file on two hosts is taken in once.
@@ -133,10 +138,14 @@ fn the_same_bytes_on_another_host_change_nothing() {
     let (first, second) = hosts();
     let delivery = file("a", component("a", "1.0.0"));
     first.take(&delivery);
-    expect!["Unchanged: the same bytes again: nothing to do"].assert_eq(&second.take(&delivery));
+    expect!["Unchanged: a 1.0.0 is live already: nothing changed"]
+        .assert_eq(&second.take(&delivery));
     second.take(&upload("b", b"garbage".to_vec()));
     first.catalog.follow().expect("a book");
-    assert!(first.catalog.page("b").is_some(), "refusals are shared too");
+    assert!(
+        first.catalog.entry(&name("b")).is_some(),
+        "refusals are shared too"
+    );
 }
 
 /// While a release is rolled out, hosts bring different interpreters: each judges by its own.
@@ -157,7 +166,10 @@ fn hosts_of_two_releases_do_not_answer_each_other_for_ever() {
     second.catalog.follow().expect("a book");
     assert_eq!(second.live(), ["a 1.0.0 Upload", "base 2.0.0 BuiltIn"]);
     let bad = digest(&component("a", "1.0.0"));
-    second.catalog.break_off("a", &bad, "faults").expect("live");
+    second
+        .catalog
+        .trip_breaker(&name("a"), &bad, "faults")
+        .expect("live");
     first.catalog.follow().expect("a book");
     assert_eq!(first.live(), ["base 1.0.0 BuiltIn"]);
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use kindsight_interpreter::catalog::{Shelf, ShelfError};
+use kindsight_catalog::{Shelf, ShelfError};
 use kindsight_model::Digest;
 
 /// What is called after a component was kept.
@@ -26,7 +26,7 @@ struct State {
 #[derive(Clone, Default)]
 pub(crate) struct Kept {
     pub(crate) book: Option<Vec<u8>>,
-    pub(crate) components: BTreeMap<String, Vec<u8>>,
+    pub(crate) components: BTreeMap<Digest, Vec<u8>>,
 }
 
 impl Memory {
@@ -117,29 +117,26 @@ impl Shelf for Memory {
             let is_before = kept.book.as_deref() == before;
             if is_before {
                 kept.book = Some(book.to_vec());
-                let is_kept = |digest: &String| dropped.iter().all(|it| it.as_str() != digest);
+                let is_kept = |digest: &Digest| !dropped.contains(digest);
                 kept.components.retain(|digest, _| is_kept(digest));
             }
             is_before
         })
     }
 
-    fn components(&self) -> Result<Vec<String>, ShelfError> {
+    fn components(&self) -> Result<Vec<Digest>, ShelfError> {
         self.read("components", |kept| {
             kept.components.keys().cloned().collect()
         })
     }
 
     fn component(&self, digest: &Digest) -> Result<Option<Vec<u8>>, ShelfError> {
-        self.read("component", |kept| {
-            kept.components.get(digest.as_str()).cloned()
-        })
+        self.read("component", |kept| kept.components.get(digest).cloned())
     }
 
     fn keep(&self, digest: &Digest, component: &[u8]) -> Result<(), ShelfError> {
         self.write("keep", |kept| {
-            kept.components
-                .insert(digest.to_string(), component.to_vec());
+            kept.components.insert(digest.clone(), component.to_vec());
         })?;
         let hook = self.lock().after_keeping.take();
         if let Some(hook) = hook {

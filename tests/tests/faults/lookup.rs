@@ -109,7 +109,7 @@ fn two_of_one_source_may_not_claim_the_same() {
         "first 1.0.0 (…) and second 1.0.0 (…) both claim `a.example.com/* Thing`: leave one of them out"
     ]
     .assert_eq(&without_digests(&refuse([&first, &second])));
-    expect!["first 1.0.0 … and first 1.0.0 … have the same name: leave one of them out"]
+    expect!["first 1.0.0 (…) and first 1.0.0 (…) have the same name: leave one of them out"]
         .assert_eq(&without_digests(&refuse([&first, &twin])));
     assert_eq!(
         interpreters.published().generation(),

@@ -18,9 +18,9 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use expect_test::Expect;
+use kindsight_catalog::{Catalog, CatalogLimits, CatalogOptions, IncomingComponent, Refusal};
 use kindsight_interpreter::Interpreters;
-use kindsight_interpreter::catalog::{Catalog, CatalogLimits, Delivery, Refusal};
-use kindsight_model::{LoadStep, Object, Phase, Source, Verdict};
+use kindsight_model::{InterpreterName, LoadStep, Object, Phase, Source, Verdict};
 
 use crate::by_hand::Module;
 use crate::{object, one_worker, said, start, thing, without_digests};
@@ -88,6 +88,10 @@ fn called_bytes(name: &'static str, bytes: Vec<u8>) -> Case {
     }
 }
 
+fn name(text: &str) -> InterpreterName {
+    text.parse().expect("a name")
+}
+
 /// A catalog with a healthy interpreter in it.
 struct Room {
     catalog: Catalog,
@@ -97,33 +101,33 @@ struct Room {
 impl Room {
     fn new() -> Self {
         let interpreters: Interpreters = start(one_worker());
-        let catalog = Catalog::open(
-            Arc::new(interpreters),
-            Arc::new(shelf::Memory::default()),
-            Vec::new(),
-            CatalogLimits::default(),
-            Arc::new(|| 0),
-            Box::new(|| {}),
-        );
+        let catalog = Catalog::open(CatalogOptions {
+            interpreters: Arc::new(interpreters),
+            shelf: Arc::new(shelf::Memory::default()),
+            built_in: Vec::new(),
+            limits: CatalogLimits::default(),
+            clock: Arc::new(|| 0),
+            on_swap: Box::new(|| {}),
+        });
         let room = Self {
             catalog: catalog.expect("an empty shelf"),
             healthy: 0,
         };
         let healthy = r#"{"name": "healthy", "kinds": [["healthy.example.com", "*", "Thing"]]}"#;
-        let healthy = Delivery {
+        let healthy = IncomingComponent {
             source: Source::Upload,
-            hint: "healthy".to_owned(),
+            name: name("healthy"),
             file: None,
             ..Self::file("healthy", kindsight_tests::hostile(healthy))
         };
-        room.catalog.receive(&healthy).expect("it is healthy");
+        room.catalog.admit(&healthy).expect("it is healthy");
         room
     }
 
-    fn file(name: &str, bytes: Vec<u8>) -> Delivery {
-        Delivery {
+    fn file(name: &str, bytes: Vec<u8>) -> IncomingComponent {
+        IncomingComponent {
             source: Source::Directory,
-            hint: name.to_owned(),
+            name: InterpreterName::from_lossy(name),
             file: Some(format!("{name}.wasm")),
             gone: BTreeSet::new(),
             expected: None,
@@ -150,7 +154,7 @@ impl Room {
     /// What the user sees of it.
     fn meet(&mut self, case: &Case) -> String {
         let name = case.name;
-        let outcome = self.catalog.receive(&Self::file(name, case.bytes.clone()));
+        let outcome = self.catalog.admit(&Self::file(name, case.bytes.clone()));
         let seen = match (&case.met, outcome) {
             (Met::Refused(expected), Err(Refusal::Refused { step, why })) => {
                 assert_eq!(step, *expected, "{name}: {why}");
@@ -182,8 +186,11 @@ impl Room {
 
     /// The same words stand in the history of the file's name.
     fn is_remembered(&self, name: &str, step: LoadStep, why: &str) {
-        let page = self.catalog.page(name).expect("a page");
-        let event = page.history.back().expect("an event");
+        let entry = self
+            .catalog
+            .entry(&InterpreterName::from_lossy(name))
+            .expect("a page");
+        let event = entry.history.back().expect("an event");
         let told = format!("{step}: {why}");
         assert!(
             told.starts_with(&event.outcome),

@@ -1,13 +1,11 @@
 //! From what the catalog knows to what the API says.
 
-use kindsight_interpreter::catalog::{
-    self, Action, Catalog, Event, Page, Report, Shadow, Standing,
-};
+use kindsight_catalog::{self as catalog, Activation, Catalog, Entry, Event, Report, Shadow};
 use kindsight_interpreter::{
     CallSnapshot, Comparison, Interpreter, KindPattern, LOG_LINES_MAX, Limits, RelatedRule,
     Relation,
 };
-use kindsight_model::Source;
+use kindsight_model::{CatalogAction, Digest, InterpreterName, Source, VersionOutcome};
 use kindsight_rest as rest;
 use serde_json::Value;
 
@@ -15,29 +13,31 @@ use crate::comparison;
 
 /// Every interpreter, in short.
 pub(super) fn list(catalog: &Catalog) -> rest::InterpreterList {
-    let pages = catalog.pages();
+    let entrys = catalog.entries();
     rest::InterpreterList {
         generation: catalog.interpreters().published().generation(),
-        interpreters: pages
+        interpreters: entrys
             .iter()
-            .map(|(name, page)| summary(catalog, name, page))
+            .map(|(name, entry)| summary(catalog, name, entry))
             .collect(),
     }
 }
 
-fn summary(catalog: &Catalog, name: &str, page: &Page) -> rest::InterpreterSummary {
-    let effective = page.effective();
+fn summary(catalog: &Catalog, name: &InterpreterName, entry: &Entry) -> rest::InterpreterSummary {
+    let effective = entry.effective();
     let interpreter = effective.and_then(|(_, version)| catalog.loaded(&version.digest));
     let kinds = interpreter.iter().flat_map(|it| &it.description().kinds);
-    let counted = counted(catalog, name, page);
+    let counted = counted(catalog, name, entry);
     rest::InterpreterSummary {
-        name: name.to_owned(),
-        status: status(page),
+        name: name.to_string(),
+        status: status(entry),
         source: effective.map(|(from, _)| source(from)),
         version: effective.map(|(_, version)| version.version.clone()),
-        digest: effective.map(|(_, version)| version.digest.clone()),
+        digest: effective.map(|(_, version)| version.digest.to_string()),
         kinds: kinds.map(|kind| pattern(&kind.pattern)).collect(),
-        candidate: page.candidate().map(|(_, version)| version.digest.clone()),
+        candidate: entry
+            .candidate()
+            .map(|(_, version)| version.digest.to_string()),
         calls: counted.calls,
         faults: counted.faults_total(),
     }
@@ -47,23 +47,23 @@ fn summary(catalog: &Catalog, name: &str, page: &Page) -> rest::InterpreterSumma
 pub(super) fn detail(
     catalog: &Catalog,
     limits: &Limits,
-    name: &str,
+    name: &InterpreterName,
 ) -> Option<rest::InterpreterDetail> {
-    let page = catalog.page(name)?;
-    let effective = page.effective();
+    let entry = catalog.entry(name)?;
+    let effective = entry.effective();
     let interpreter = effective.and_then(|(_, version)| catalog.loaded(&version.digest));
     let description = interpreter.as_deref().map(Interpreter::description);
     let schema = description.and_then(|it| it.settings_schema.as_deref());
     Some(rest::InterpreterDetail {
-        name: name.to_owned(),
-        status: status(&page),
+        name: name.to_string(),
+        status: status(&entry),
         source: effective.map(|(from, _)| source(from)),
         version: effective.map(|(_, version)| version.version.clone()),
-        digest: effective.map(|(_, version)| version.digest.clone()),
+        digest: effective.map(|(_, version)| version.digest.to_string()),
         summary: description.map(|it| it.summary.clone()).unwrap_or_default(),
         kinds: description.map(kinds).unwrap_or_default(),
         states: description.map(states).unwrap_or_default(),
-        settings: page.settings.clone().map(Value::Object),
+        settings: entry.settings.clone().map(Value::Object),
         settings_schema: schema.and_then(|schema| serde_json::from_str(schema).ok()),
         limits: rest::CallLimits {
             call_deadline_ms: number(limits.call_deadline.as_millis()),
@@ -71,9 +71,9 @@ pub(super) fn detail(
             calls_max: u64::from(limits.calls_max),
             log_lines_max: u64::from(LOG_LINES_MAX),
         },
-        statistics: statistics(counted(catalog, name, &page)),
-        versions: versions(&page),
-        history: page.history.iter().rev().map(event).collect(),
+        statistics: statistics(counted(catalog, name, &entry)),
+        versions: versions(&entry),
+        history: entry.history.iter().rev().map(event).collect(),
     })
 }
 
@@ -117,9 +117,9 @@ fn states(description: &kindsight_interpreter::Description) -> Vec<rest::Declare
 }
 
 /// What its calls came to, where it judges.
-fn counted(catalog: &Catalog, name: &str, page: &Page) -> CallSnapshot {
+fn counted(catalog: &Catalog, name: &InterpreterName, entry: &Entry) -> CallSnapshot {
     let set = catalog.interpreters().published();
-    let stats = set.stats(name).filter(|_| !page.is_disabled);
+    let stats = set.stats(name).filter(|_| !entry.is_disabled);
     stats.map(|stats| stats.snapshot()).unwrap_or_default()
 }
 
@@ -138,23 +138,23 @@ fn statistics(counted: CallSnapshot) -> rest::CallStatistics {
 }
 
 /// The versions of every slot, the newest first.
-fn versions(page: &Page) -> Vec<rest::InterpreterVersion> {
-    let slots = page.slots.iter().rev();
-    let versions = slots.flat_map(|(from, slot)| slot.versions.iter().map(|it| (*from, it)));
+fn versions(entry: &Entry) -> Vec<rest::InterpreterVersion> {
+    let sources = entry.sources.iter().rev();
+    let versions = sources.flat_map(|(from, source)| source.versions.iter().map(|it| (*from, it)));
     let mut versions: Vec<_> = versions.collect();
     versions.sort_by_key(|(_, version)| std::cmp::Reverse(version.received_ms));
     let versions = versions.into_iter();
     versions
         .map(|(from, version)| rest::InterpreterVersion {
-            digest: version.digest.clone(),
+            digest: version.digest.to_string(),
             version: version.version.clone(),
             source: source(from),
             outcome: match version.outcome {
-                catalog::Outcome::Live => rest::VersionOutcome::Live,
-                catalog::Outcome::Candidate => rest::VersionOutcome::Candidate,
-                catalog::Outcome::Previous => rest::VersionOutcome::Previous,
-                catalog::Outcome::Bad => rest::VersionOutcome::Bad,
-                catalog::Outcome::Refused => rest::VersionOutcome::Refused,
+                VersionOutcome::Live => rest::VersionOutcome::Live,
+                VersionOutcome::Candidate => rest::VersionOutcome::Candidate,
+                VersionOutcome::Previous => rest::VersionOutcome::Previous,
+                VersionOutcome::RolledBack => rest::VersionOutcome::Bad,
+                VersionOutcome::Refused => rest::VersionOutcome::Refused,
             },
             why: version.why.clone(),
             received: time(version.received_ms),
@@ -172,7 +172,10 @@ fn event(event: &Event) -> rest::HistoryEntry {
             Some(Source::Directory) => rest::ChangedBy::Directory,
             Some(Source::Upload) => rest::ChangedBy::Upload,
         },
-        digest: event.digest.clone(),
+        digest: event
+            .digest
+            .as_ref()
+            .map_or_else(String::new, Digest::to_string),
         version: event.version.clone(),
         outcome: event.outcome.clone(),
     }
@@ -181,16 +184,16 @@ fn event(event: &Event) -> rest::HistoryEntry {
 /// What a command led to.
 pub(super) fn outcome(report: Report) -> rest::Outcome {
     rest::Outcome {
-        name: report.name,
+        name: report.name.to_string(),
         action: action(report.action),
-        digest: report.digest,
+        digest: report.digest.map(|it| it.to_string()),
         version: report.version,
-        status: match report.standing {
-            Standing::Live => rest::OutcomeStatus::Live,
-            Standing::Candidate => rest::OutcomeStatus::Candidate,
-            Standing::Disabled => rest::OutcomeStatus::Disabled,
-            Standing::Unchanged => rest::OutcomeStatus::Unchanged,
-            Standing::None => rest::OutcomeStatus::None,
+        status: match report.activation {
+            Activation::Live => rest::OutcomeStatus::Live,
+            Activation::Candidate => rest::OutcomeStatus::Candidate,
+            Activation::Disabled => rest::OutcomeStatus::Disabled,
+            Activation::Unchanged => rest::OutcomeStatus::Unchanged,
+            Activation::None => rest::OutcomeStatus::None,
         },
         detail: report.detail,
     }
@@ -212,16 +215,16 @@ pub(super) fn refusal(refusal: catalog::Refusal) -> rest::Refusal {
 /// What a candidate would change.
 pub(super) fn shadow(name: &str, shadow: &Shadow, found: Comparison) -> rest::ShadowReport {
     let version = |version: &catalog::Version| rest::ShadowedVersion {
-        digest: version.digest.clone(),
+        digest: version.digest.to_string(),
         version: version.version.clone(),
     };
     let live = shadow.live.as_ref().map(version);
     comparison::report(name, live, version(&shadow.candidate), found)
 }
 
-fn status(page: &Page) -> rest::InterpreterStatus {
-    match page.effective() {
-        _ if page.is_disabled => rest::InterpreterStatus::Disabled,
+fn status(entry: &Entry) -> rest::InterpreterStatus {
+    match entry.effective() {
+        _ if entry.is_disabled => rest::InterpreterStatus::Disabled,
         Some(_) => rest::InterpreterStatus::Live,
         None => rest::InterpreterStatus::None,
     }
@@ -235,17 +238,17 @@ fn source(source: Source) -> rest::Source {
     }
 }
 
-fn action(action: Action) -> rest::Action {
+fn action(action: CatalogAction) -> rest::Action {
     match action {
-        Action::Load => rest::Action::Load,
-        Action::Promote => rest::Action::Promote,
-        Action::Rollback => rest::Action::Rollback,
-        Action::Disable => rest::Action::Disable,
-        Action::Enable => rest::Action::Enable,
-        Action::Settings => rest::Action::Settings,
-        Action::Remove => rest::Action::Remove,
-        Action::Breaker => rest::Action::Breaker,
-        Action::Refuse => rest::Action::Refuse,
+        CatalogAction::Load => rest::Action::Load,
+        CatalogAction::Promote => rest::Action::Promote,
+        CatalogAction::Rollback => rest::Action::Rollback,
+        CatalogAction::Disable => rest::Action::Disable,
+        CatalogAction::Enable => rest::Action::Enable,
+        CatalogAction::Settings => rest::Action::Settings,
+        CatalogAction::Remove => rest::Action::Remove,
+        CatalogAction::Breaker => rest::Action::Breaker,
+        CatalogAction::Refuse => rest::Action::Refuse,
     }
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kindsight_interpreter::catalog::Catalog;
+use kindsight_catalog::Catalog;
 use tokio_util::sync::CancellationToken;
 
 /// How often faults are counted. The catalog looks at those of the last minute.
@@ -22,7 +22,7 @@ pub(crate) async fn guard(catalog: Arc<Catalog>, shutdown: CancellationToken) {
         // Both read the store, and may have to load what is to be live.
         let looked = tokio::task::spawn_blocking(move || {
             let followed = catalog.follow();
-            catalog.break_off_faulty(Instant::now());
+            catalog.check_breaker(Instant::now());
             followed.err().map(|error| error.to_string())
         });
         match looked.await {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use kindsight_interpreter::catalog::{self, Catalog, Delivery, Shadow};
+use kindsight_catalog::{self as catalog, Catalog, IncomingComponent, Shadow};
 use kindsight_interpreter::{Comparison, Limits, Place, compare, lower_priority};
-use kindsight_model::Source;
+use kindsight_model::{Digest, InterpreterName, NameError, Source};
 use kindsight_rest::{Answer, Command, InterpreterDetail, InterpreterList, Refusal};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
@@ -106,7 +106,7 @@ impl kindsight_rest::Catalog for Library {
     }
 
     fn inspect(&self, name: &str) -> Option<InterpreterDetail> {
-        answers::detail(&self.catalog, &self.limits, name)
+        answers::detail(&self.catalog, &self.limits, &name.parse().ok()?)
     }
 
     fn run(
@@ -139,6 +139,11 @@ fn compare_aside(
     thread::scope(|scope| scope.spawn(judging).join()).map_err(|_| broke())
 }
 
+/// The REST crate checks names and digests; what it does not check is refused here.
+fn invalid(error: NameError) -> catalog::Refusal {
+    catalog::Refusal::Conflict(error.to_string())
+}
+
 fn execute(
     catalog: &Catalog,
     limits: &Limits,
@@ -146,30 +151,35 @@ fn execute(
     command: Command,
     objects: &[Place],
 ) -> Result<Answer, catalog::Refusal> {
+    let name: InterpreterName = name.parse().map_err(invalid)?;
+    let digest_of = |digest: &str| digest.parse::<Digest>().map_err(invalid);
     let report = match command {
         Command::Shadow => {
-            let shadow = catalog.shadow(name)?;
+            let shadow = catalog.shadow(&name)?;
             let comparison = compare_aside(limits, &shadow, objects)?;
-            return Ok(Answer::Shadow(answers::shadow(name, &shadow, comparison)));
+            return Ok(Answer::Shadow(answers::shadow(&name, &shadow, comparison)));
         }
         Command::Load {
             bytes,
             digest,
             is_candidate,
-        } => catalog.receive(&Delivery {
+        } => catalog.admit(&IncomingComponent {
             source: Source::Upload,
-            hint: name.to_owned(),
+            name,
             file: None,
             gone: BTreeSet::new(),
-            expected: digest,
+            expected: digest.map(|it| digest_of(&it)).transpose()?,
             is_candidate,
             bytes,
         }),
-        Command::Remove => catalog.remove(name, Source::Upload),
-        Command::Promote { digest } => catalog.promote(name, digest.as_deref()),
-        Command::Rollback => catalog.rollback(name),
-        Command::Disable => catalog.set_disabled(name, true),
-        Command::Enable => catalog.set_disabled(name, false),
+        Command::Remove => catalog.remove(&name, Source::Upload),
+        Command::Promote { digest } => {
+            let digest = digest.map(|it| digest_of(&it)).transpose()?;
+            catalog.promote(&name, digest.as_ref())
+        }
+        Command::Rollback => catalog.rollback(&name),
+        Command::Disable => catalog.set_disabled(&name, true),
+        Command::Enable => catalog.set_disabled(&name, false),
         Command::Settings(settings) => {
             let settings = settings.map(|value| match value {
                 serde_json::Value::Object(members) => Ok(members),
@@ -177,7 +187,7 @@ fn execute(
                     "settings are a JSON object".to_owned(),
                 )),
             });
-            catalog.set_settings(name, settings.transpose()?)
+            catalog.set_settings(&name, settings.transpose()?)
         }
     };
     report.map(|report| Answer::Outcome(answers::outcome(report)))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kindsight_appcontext::{Components, Store};
-use kindsight_interpreter::catalog::{Shelf, ShelfError};
+use kindsight_catalog::{Shelf, ShelfError};
 use kindsight_model::Digest;
 
 /// Keeps the catalog where the `AppContext` is kept.
@@ -35,8 +35,9 @@ impl Shelf for StoreShelf {
         told(self.0.exchange_book(before, book, &dropped))
     }
 
-    fn components(&self) -> Result<Vec<String>, ShelfError> {
-        told(self.0.digests()).map(|digests| digests.into_iter().collect())
+    fn components(&self) -> Result<Vec<Digest>, ShelfError> {
+        let digests = told(self.0.digests())?;
+        Ok(digests.iter().filter_map(|it| it.parse().ok()).collect())
     }
 
     fn component(&self, digest: &Digest) -> Result<Option<Vec<u8>>, ShelfError> {
@@ -53,7 +54,9 @@ mod tests {
     use std::collections::BTreeSet;
 
     use kindsight_appcontext::RedbStore;
-    use kindsight_interpreter::catalog::{Catalog, CatalogLimits, Delivery, Standing};
+    use kindsight_catalog::{
+        Activation, Catalog, CatalogLimits, CatalogOptions, IncomingComponent,
+    };
     use kindsight_interpreter::{Interpreters, Limits};
 
     use kindsight_model::Source;
@@ -66,14 +69,14 @@ mod tests {
             ..Limits::default()
         };
         let interpreters = Interpreters::start(limits, None).unwrap();
-        Catalog::open(
-            Arc::new(interpreters),
-            Arc::new(StoreShelf::new(Arc::clone(store))),
-            Vec::new(),
-            CatalogLimits::default(),
-            Arc::new(|| 0),
-            Box::new(|| {}),
-        )
+        Catalog::open(CatalogOptions {
+            interpreters: Arc::new(interpreters),
+            shelf: Arc::new(StoreShelf::new(Arc::clone(store))),
+            built_in: Vec::new(),
+            limits: CatalogLimits::default(),
+            clock: Arc::new(|| 0),
+            on_swap: Box::new(|| {}),
+        })
         .unwrap()
     }
 
@@ -93,16 +96,16 @@ mod tests {
             let description = format!(
                 r#"{{"name": "a", "version": "{version}", "kinds": [["a", "*", "Thing"]]}}"#
             );
-            let report = from.receive(&Delivery {
+            let report = from.admit(&IncomingComponent {
                 source: Source::Upload,
-                hint: "a".to_owned(),
+                name: "a".parse().unwrap(),
                 file: None,
                 gone: BTreeSet::new(),
                 expected: None,
                 is_candidate: false,
                 bytes: kindsight_tests::hostile(&description),
             });
-            assert_eq!(report.unwrap().standing, Standing::Live);
+            assert_eq!(report.unwrap().activation, Activation::Live);
             assert!(to.follow().unwrap());
             assert_eq!(live(to), [version]);
         }

@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kindsight_interpreter::catalog::{Catalog, Delivery, Refusal};
-use kindsight_model::LoadStep;
-use kindsight_model::Source;
+use kindsight_catalog::{Catalog, IncomingComponent, Refusal};
+use kindsight_model::{InterpreterName, LoadStep, Source};
 use tokio_util::sync::CancellationToken;
 
 use super::folder::{Folder, POLL, Seen};
@@ -125,13 +124,13 @@ impl Watch {
     }
 
     /// Empties what a file fills, but for the name that it has in it now.
-    fn take_out(&mut self, file: &str, but: Option<&str>) {
+    fn take_out(&mut self, file: &str, but: Option<&InterpreterName>) {
         for name in self.catalog.names_in(file) {
-            if Some(name.as_str()) == but {
+            if Some(&name) == but {
                 continue;
             }
             if let Err(error) = self.catalog.remove(&name, Source::Directory) {
-                tracing::error!(file, name, %error, "the interpreter of a file that is gone stays");
+                tracing::error!(file, %name, %error, "the interpreter of a file that is gone stays");
             }
             self.remind(|again| again == Again::WhenAnotherGoes);
         }
@@ -150,16 +149,16 @@ impl Watch {
             }
             Seen::Changed { file, bytes, .. } => {
                 self.again.remove(&file);
-                let delivery = Delivery {
+                let component = IncomingComponent {
                     source: Source::Directory,
-                    hint: file.trim_end_matches(".wasm").to_lowercase(),
+                    name: InterpreterName::from_lossy(file.trim_end_matches(".wasm")),
                     file: Some(file.clone()),
                     gone: self.gone.clone(),
                     expected: None,
                     is_candidate: false,
                     bytes,
                 };
-                match self.catalog.receive(&delivery) {
+                match self.catalog.admit(&component) {
                     Ok(report) => {
                         self.folder.accepted(&file);
                         self.take_out(&file, Some(&report.name));

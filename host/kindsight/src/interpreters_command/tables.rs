@@ -51,19 +51,9 @@ pub(crate) fn list(mut to: impl Write, list: &InterpreterList) -> io::Result<()>
     table.flush()
 }
 
-/// Prints what came of a command.
+/// Prints the result of a command: its detail, and the digest of the component it was about.
 pub(crate) fn outcome(mut to: impl Write, outcome: &Outcome) -> io::Result<()> {
-    let mut line = outcome.name.clone();
-    for (lead, part) in [
-        (" ", text(outcome.version.as_ref())),
-        (": ", outcome.status.as_str()),
-        (": ", &outcome.detail),
-    ] {
-        if !part.is_empty() {
-            line.extend([lead, part]);
-        }
-    }
-    writeln!(to, "{}", clean(&line))?;
+    writeln!(to, "{}", clean(&outcome.detail))?;
     match &outcome.digest {
         Some(digest) => writeln!(to, "digest {}", clean(digest)),
         None => Ok(()),

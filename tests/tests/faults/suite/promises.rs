@@ -203,25 +203,30 @@ fn what_passes_its_fixtures_and_then_fails_is_gone_back_from() {
     let mut room = Room::new();
     let bytes = kindsight_tests::hostile(&promising("{}", "Ready", 1));
     room.catalog
-        .receive(&Room::file("a", bytes.clone()))
+        .admit(&Room::file("a", bytes.clone()))
         .expect("it keeps its promises");
     for number in 0..10 {
         let judged = room.judge(thing(&format!(r#"{{"do": "trap", "number": {number}}}"#)));
         assert_eq!(&*judged.reason, "InterpreterTrapped");
     }
-    room.catalog.break_off_faulty(std::time::Instant::now());
+    room.catalog.check_breaker(std::time::Instant::now());
     assert!(room.is_healthy());
     let judged = room.judge(thing("{}"));
     expect!["Unknown NoInterpreter: no interpreter speaks for hostile.example.com/v1 Thing"]
         .assert_eq(&said(&judged));
-    let page = room.catalog.page("a").expect("a page");
-    expect!["10 of its last 10 calls ended in a fault; its Kinds fall back to whoever judges them otherwise"]
-        .assert_eq(&page.history.back().expect("an event").outcome);
+    let entry = room
+        .catalog
+        .entry(&crate::suite::name("a"))
+        .expect("a page");
+    expect![
+        "10 of its last 10 calls ended in a fault; its Kinds fall back to the next interpreter"
+    ]
+    .assert_eq(&entry.history.back().expect("an event").outcome);
     let again = room
         .catalog
-        .receive(&Room::file("a", bytes))
+        .admit(&Room::file("a", bytes))
         .expect_err("it is bad");
-    expect!["received: `a` was gone back from these bytes (10 of its last 10 calls ended in a fault); load them by hand to try again"]
+    expect!["received: `a` was rolled back from these bytes (10 of its last 10 calls ended in a fault); upload them to try again"]
         .assert_eq(&without_digests(&again.to_string()));
 }
 
@@ -231,7 +236,7 @@ fn what_claims_anothers_kinds_is_refused() {
     let mut room = Room::new();
     let first = kindsight_tests::hostile(r#"{"name": "first"}"#);
     room.catalog
-        .receive(&Room::file("first", first))
+        .admit(&Room::file("first", first))
         .expect("it is good");
     let second = refused("second", LoadStep::Published, r#"{"name": "second"}"#);
     let seen = room.meet(&second);

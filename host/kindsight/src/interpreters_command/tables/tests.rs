@@ -148,7 +148,7 @@ fn detail() -> InterpreterDetail {
             source: ChangedBy::Upload,
             digest: digest("b"),
             version: "1.1.0".to_owned(),
-            outcome: "live in place of 1.0.0".to_owned(),
+            outcome: "widgets 1.1.0 is live, replacing 1.0.0 from upload".to_owned(),
         }],
     }
 }
@@ -213,7 +213,7 @@ fn inspect_has_a_section_for_everything() {
         -        sha256:dddddddddddd  upload  refused    2026-11-21T10:00:00Z  it imports `wasi:filesystem`
 
         TIME                  ACTION  BY      VERSION  DIGEST               OUTCOME
-        2026-11-21T10:00:00Z  load    upload  1.1.0    sha256:bbbbbbbbbbbb  live in place of 1.0.0
+        2026-11-21T10:00:00Z  load    upload  1.1.0    sha256:bbbbbbbbbbbb  widgets 1.1.0 is live, replacing 1.0.0 from upload
     "#]],
     );
 }
@@ -279,12 +279,12 @@ fn an_outcome_is_a_line_and_the_whole_digest() {
         digest: Some(digest("c")),
         version: Some("1.2.0".to_owned()),
         status: OutcomeStatus::Candidate,
-        detail: "its 12 fixtures hold".to_owned(),
+        detail: "widgets 1.2.0 is accepted and waits to be promoted".to_owned(),
     };
     check(
         |out| outcome(out, &answer),
         &expect![[r#"
-        widgets 1.2.0: candidate: its 12 fixtures hold
+        widgets 1.2.0 is accepted and waits to be promoted
         digest sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc
     "#]],
     );
@@ -294,11 +294,11 @@ fn an_outcome_is_a_line_and_the_whole_digest() {
     answer.digest = None;
     answer.version = None;
     answer.status = OutcomeStatus::None;
-    answer.detail = "nothing of this name is left".to_owned();
+    answer.detail = "widgets is removed from upload".to_owned();
     check(
         |out| outcome(out, &answer),
         &expect![[r#"
-        widgets: none: nothing of this name is left
+        widgets is removed from upload
     "#]],
     );
     assert!(what_next(&answer).is_empty());

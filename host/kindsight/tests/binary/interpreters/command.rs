@@ -63,15 +63,15 @@ fn an_interpreter_is_loaded_tried_promoted_and_rolled_back_by_hand() {
     let file = written(&stage, "crane.wasm", v1);
     check(
         &done(&server, &["load", &file]),
-        &["crane 1.0.0: live", &digest(v1)],
+        &["crane 1.0.0 is live", &digest(v1)],
     );
     assert_eq!(wait_for(&server, v1).state, "Draining");
-    check(&done(&server, &["load", &file]), &["unchanged"]);
+    check(&done(&server, &["load", &file]), &["nothing changed"]);
 
     let file = written(&stage, "next.wasm", &v2);
     let args = ["load", &file, "--name", "crane", "--candidate"];
     let output = command(&server, &args);
-    check(&text(&output.stdout), &["crane 2.0.0: candidate"]);
+    check(&text(&output.stdout), &["crane 2.0.0 is accepted"]);
     let promote = format!("promote crane --digest {}", digest(&v2));
     check(
         &text(&output.stderr),
@@ -94,7 +94,7 @@ fn an_interpreter_is_loaded_tried_promoted_and_rolled_back_by_hand() {
     let args = ["promote", "crane", "--digest", &other];
     check(&refused(&server, &args), &["409", &digest(&v2), &other]);
     let args = ["promote", "crane", "--digest", &digest(&v2)];
-    check(&done(&server, &args), &["crane 2.0.0: live"]);
+    check(&done(&server, &args), &["crane 2.0.0 is live"]);
     assert_eq!(wait_for(&server, &v2).state, "Parked");
     check(
         &refused(&server, &["promote", "crane"]),
@@ -107,16 +107,16 @@ fn an_interpreter_is_loaded_tried_promoted_and_rolled_back_by_hand() {
 
     check(
         &done(&server, &["rollback", "crane"]),
-        &["crane 1.0.0: live"],
+        &["crane 1.0.0 is live again"],
     );
     wait_for(&server, v1);
     check(
         &refused(&server, &["rollback", "crane"]),
-        &["409", "no version to go back to"],
+        &["409", "no version to roll back to"],
     );
     check(&done(&server, &["disable", "crane"]), &["disabled"]);
     wait_for_generic(&server);
-    check(&done(&server, &["enable", "crane"]), &["crane 1.0.0: live"]);
+    check(&done(&server, &["enable", "crane"]), &["crane is enabled"]);
     wait_for(&server, v1);
     check(&done(&server, &["remove", "crane"]), &["crane 1.0.0: none"]);
     wait_for_generic(&server);

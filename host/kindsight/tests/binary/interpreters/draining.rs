@@ -56,7 +56,7 @@ fn a_new_kind_with_a_state_nobody_declared_before_shows_in_the_answer() {
     assert_eq!(said(&server).state, "Draining");
     wait_until("the note", || stage.note("crane.wasm").is_some());
     let note = stage.note("crane.wasm").unwrap();
-    assert!(note.contains("gone back from"), "{note}");
+    assert!(note.contains("rolled back from"), "{note}");
     assert_eq!(said(&server).digest, digest(crane()));
 
     fs::remove_file(stage.file("crane.wasm")).unwrap();

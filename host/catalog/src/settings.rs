@@ -1,19 +1,18 @@
-//! Settings, held against the schema their interpreter declares.
+//! Validation of settings by the schema their interpreter declares.
 
+use kindsight_interpreter::Interpreter;
 use serde_json::{Map, Value};
 
-use crate::Interpreter;
-
-/// Problems that are told; an operator mends those first.
+/// Problems that are reported; an operator mends those first.
 const PROBLEMS_MAX: usize = 8;
 /// Bytes of settings, as they are passed to every call.
 const SETTINGS_BYTES_MAX: usize = 64 * 1024;
 
-/// What is wrong with `settings` for this interpreter, if anything.
+/// Checks `settings` for this interpreter; the error lists what is wrong.
 ///
 /// Schemas come from whoever wrote the component: nothing they refer to is fetched, and patterns run
 /// on an engine that does not backtrack.
-pub(super) fn check(
+pub(crate) fn check(
     interpreter: &Interpreter,
     settings: &Map<String, Value>,
 ) -> Result<(), String> {

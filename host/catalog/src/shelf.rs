@@ -20,7 +20,7 @@ pub trait Shelf: Send + Sync {
     ) -> Result<bool, ShelfError>;
 
     /// The digests of all components that are kept.
-    fn components(&self) -> Result<Vec<String>, ShelfError>;
+    fn components(&self) -> Result<Vec<Digest>, ShelfError>;
 
     /// The bytes of a component, unchecked.
     fn component(&self, digest: &Digest) -> Result<Option<Vec<u8>>, ShelfError>;

@@ -1,0 +1,97 @@
+use expect_test::expect;
+use kindsight_model::{CatalogAction, Digest, Source, VersionOutcome};
+
+use super::*;
+use crate::state::{Event, SourceVersions, Version};
+
+/// A document of the first format, with everything that was renamed since.
+const PAGES: &str = r#"{
+  "format": 1,
+  "pages": {
+    "My_Widgets": {
+      "is-disabled": true,
+      "settings": {"level": 7},
+      "slots": {
+        "directory": {
+          "file": "My_Widgets.wasm",
+          "versions": [
+            {"digest": "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+             "version": "2.0.0", "outcome": "bad", "why": "faults", "received-ms": 5}
+          ]
+        }
+      },
+      "history": [
+        {"time-ms": 6, "action": "breaker", "digest": "", "version": "", "outcome": "back"}
+      ]
+    }
+  }
+}"#;
+
+fn name(text: &str) -> InterpreterName {
+    text.parse().expect("a name")
+}
+
+#[test]
+fn a_state_is_stored_as_one_document() {
+    let version = Version {
+        digest: Digest::of(b"abc"),
+        version: "1.0.0".to_owned(),
+        outcome: VersionOutcome::RolledBack,
+        why: "faults".to_owned(),
+        received_ms: 1,
+    };
+    let source = SourceVersions {
+        file: Some("a.wasm".to_owned()),
+        versions: [version].into(),
+    };
+    let event = Event {
+        time_ms: 2,
+        action: CatalogAction::Breaker,
+        by: None,
+        digest: None,
+        version: String::new(),
+        outcome: "rolled back".to_owned(),
+    };
+    let entry = Entry {
+        sources: [(Source::Directory, source)].into(),
+        history: [event].into(),
+        ..Entry::default()
+    };
+    let state = CatalogState {
+        entries: [(name("a"), entry)].into(),
+    };
+    let bytes = write(&state).expect("JSON");
+    expect![[r#"{"format":2,"entries":{"a":{"sources":{"directory":{"file":"a.wasm","versions":[{"digest":"sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad","version":"1.0.0","outcome":"rolled-back","why":"faults","received-ms":1}]}},"history":[{"time-ms":2,"action":"breaker","version":"","outcome":"rolled back"}]}}}"#]]
+        .assert_eq(&String::from_utf8_lossy(&bytes));
+    assert_eq!(read(&bytes).expect("a state"), state);
+}
+
+#[test]
+fn the_format_before_is_still_read() {
+    let state = read(PAGES.as_bytes()).expect("a state");
+    let entry = &state.entries[&name("my-widgets")];
+    assert!(entry.is_disabled);
+    assert_eq!(entry.settings.as_ref().expect("settings")["level"], 7);
+    let source = &entry.sources[&Source::Directory];
+    assert_eq!(source.file.as_deref(), Some("My_Widgets.wasm"));
+    assert_eq!(source.versions[0].outcome, VersionOutcome::RolledBack);
+    assert_eq!(source.versions[0].digest, Digest::of(b"abc"));
+    assert_eq!(entry.history[0].digest, None);
+    assert_eq!(entry.history[0].action, CatalogAction::Breaker);
+}
+
+#[test]
+fn a_later_format_and_a_damaged_document_are_told_apart() {
+    let later = read(br#"{"format": 3, "shelves": []}"#);
+    assert!(matches!(later, Err(StoredError::Format(3))), "{later:?}");
+    for corrupt in [
+        "",
+        "[]",
+        r#"{"format": 1}"#,
+        r#"{"format": 2}"#,
+        r#"{"format": 1, "pages": 7}"#,
+    ] {
+        let read = read(corrupt.as_bytes());
+        assert!(matches!(read, Err(StoredError::Corrupt(_))), "{corrupt}");
+    }
+}
