@@ -11,8 +11,8 @@ const NAMED_BY: [(&str, &[&str]); 19] = [
     ("kube", &["kindsight-clusters"]),
     ("k8s-openapi", &["kindsight-clusters"]),
     ("notify", &["kindsight-clusters"]),
-    ("etcd-client", &["kindsight-appcontext"]),
-    ("redb", &["kindsight-appcontext"]),
+    ("etcd-client", &["kindsight-store"]),
+    ("redb", &["kindsight-store"]),
     ("wasmtime", &["kindsight-interpreter"]),
     (
         "wit-component",
@@ -35,8 +35,12 @@ const NAMED_BY: [(&str, &[&str]); 19] = [
 /// Which rooms a room may name. A new room is entered here.
 const ROOMS: [(&str, &[&str]); 7] = [
     ("kindsight-model", &[]),
+    ("kindsight-store", &[]),
     ("kindsight-clusters", &["kindsight-model"]),
-    ("kindsight-appcontext", &["kindsight-model"]),
+    (
+        "kindsight-appcontext",
+        &["kindsight-model", "kindsight-store"],
+    ),
     ("kindsight-interpreter", &["kindsight-model"]),
     (
         "kindsight-catalog",

@@ -5,12 +5,12 @@ use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 
 use kindsight_model::{ClusterName, ContextId, ContextStatus, RsyncStatus};
+use kindsight_store::{Batch, Error as StoreError, Store};
 use serde::{Deserialize, Serialize};
 
 use crate::creation::{self, NewContext};
 use crate::keys::{self, ClusterKeys, ContextKeys, ResourceName};
 use crate::snapshot::{self, ContextSnapshot};
-use crate::store::{Batch, Store, check_size};
 use crate::{Error, Result, go_json};
 
 /// How many ids are tried before a creation gives up. One is enough unless the ids are not random.
@@ -79,7 +79,7 @@ impl AppContexts {
             attempts_left -= 1;
             let id = draw_id()?;
             match self.create_as(&id, new) {
-                Err(Error::Conflict { .. }) if attempts_left > 0 => {}
+                Err(Error::Store(StoreError::Conflict { .. })) if attempts_left > 0 => {}
                 done => return done.map(|()| id),
             }
         }
@@ -88,10 +88,10 @@ impl AppContexts {
     /// Creates a context under a given id, all of it at once.
     ///
     /// # Errors
-    /// [`Error::Conflict`] when there is one already, [`Error::Name`] for an impossible name,
-    /// [`Error::Twice`] when an app, a cluster of an app or a resource in a cluster is named twice.
+    /// [`StoreError::Conflict`] when there is one already, [`Error::Name`] for an impossible name,
+    /// [`StoreError::DuplicateKey`] when an app, a cluster of an app or a resource in a cluster is named twice.
     pub fn create_as(&self, id: &ContextId, new: &NewContext) -> Result<()> {
-        self.store.apply(&creation::batch(id, new)?)
+        Ok(self.store.apply(&creation::batch(id, new)?)?)
     }
 
     /// Removes a context and everything in it; false when it was not there.
@@ -100,8 +100,8 @@ impl AppContexts {
         let batch = Batch::new().present(keys.root()).delete_prefix(keys.root());
         match self.store.apply(&batch) {
             Ok(()) => Ok(true),
-            Err(Error::Conflict { .. }) => Ok(false),
-            Err(error) => Err(error),
+            Err(StoreError::Conflict { .. }) => Ok(false),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -143,7 +143,7 @@ impl AppContexts {
     /// Called once per event of a watch. An unchanged bundle is not written again.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] for a bundle that the store does not take; the old one stays.
+    /// [`StoreError::TooLarge`] for a bundle that the store does not take; the old one stays.
     pub fn record_bundle(
         &self,
         id: &ContextId,
@@ -153,8 +153,11 @@ impl AppContexts {
     ) -> Result<Recorded> {
         let keys = cluster_keys(id, app, cluster)?;
         // Encoding only makes it larger: what is too large now is not encoded first.
-        let max = self.store.value_bytes_max();
-        check_size(&keys.bundle(), status_json.len(), max)?;
+        let (bytes, max) = (status_json.len(), self.store.value_bytes_max());
+        if bytes > max {
+            let key = keys.bundle();
+            return Err(StoreError::TooLarge { key, bytes, max }.into());
+        }
         self.record(keys.root(), keys.bundle(), status_json)
     }
 
@@ -175,7 +178,7 @@ impl AppContexts {
     /// [`Recorded::NotThere`] when any of the resources is not there.
     ///
     /// # Errors
-    /// [`Error::Twice`] when a resource is named twice.
+    /// [`StoreError::DuplicateKey`] when a resource is named twice.
     pub fn record_resource_statuses(
         &self,
         id: &ContextId,
@@ -221,8 +224,8 @@ impl AppContexts {
         }
         match self.store.apply(batch) {
             Ok(()) => Ok(Recorded::Written),
-            Err(Error::Conflict { .. }) => Ok(Recorded::NotThere),
-            Err(error) => Err(error),
+            Err(StoreError::Conflict { .. }) => Ok(Recorded::NotThere),
+            Err(error) => Err(error.into()),
         }
     }
 }

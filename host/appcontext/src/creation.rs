@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use kindsight_model::{ClusterName, ContextId, DigName};
+use kindsight_store::Batch;
 use serde::{Deserialize, Serialize};
 
 use crate::keys::{AppKeys, ClusterKeys, ContextKeys, ResourceName};
-use crate::store::Batch;
 use crate::{Result, go_json};
 
 /// The one dependency that is written: start at once, in the given order.

@@ -6,6 +6,7 @@
 use std::io;
 
 use serde::Serialize;
+use serde::ser::Error as _;
 use serde_json::ser::{CharEscape, CompactFormatter, Formatter, Serializer};
 
 use crate::{Error, Result};
@@ -14,14 +15,14 @@ use crate::{Error, Result};
 /// as `\u003c` and so on, backspace and form feed as `\u0008` and `\u000c`.
 ///
 /// # Errors
-/// [`Error::Backend`] for a type that is not JSON, such as a map whose keys are not strings; no type
+/// [`Error::Encode`] for a type that is not JSON, such as a map whose keys are not strings; no type
 /// of this crate is one.
 pub(crate) fn encode<T: Serialize + ?Sized>(value: &T) -> Result<String> {
     let mut bytes = Vec::new();
     value
         .serialize(&mut Serializer::with_formatter(&mut bytes, GoFormatter))
-        .map_err(|error| Error::Backend(Box::new(error)))?;
-    String::from_utf8(bytes).map_err(|error| Error::Backend(Box::new(error)))
+        .map_err(Error::Encode)?;
+    String::from_utf8(bytes).map_err(|error| Error::Encode(serde_json::Error::custom(error)))
 }
 
 /// Encodes a document, and that text once more as a JSON string, as instructions are stored.

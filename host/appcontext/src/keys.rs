@@ -13,34 +13,10 @@ use crate::{Error, Result};
 
 /// Where the reference layout lives.
 pub(crate) const CONTEXTS: &str = "/context/";
-/// The mark of a store that is ours.
-pub(crate) const FORMAT: &str = "/kindsight/format/";
 /// Records of deployment intent groups.
 pub(crate) const DIGS: &str = "/kindsight/digs/";
 /// Records of clusters.
 pub(crate) const CLUSTERS: &str = "/kindsight/clusters/";
-
-/// What the catalog of interpreters knows.
-pub(crate) const INTERPRETER_BOOK: &str = "/kindsight/interpreters/book/";
-/// Components of interpreters, by digest, each in parts.
-pub(crate) const COMPONENTS: &str = "/kindsight/interpreters/components/";
-
-/// The keys of one component: [`COMPONENTS`], its digest, the number of the part.
-pub(crate) fn component(digest: &str) -> Result<String> {
-    let is_digest = |char: char| char.is_ascii_alphanumeric() || char == ':';
-    if digest.is_empty() || !digest.chars().all(is_digest) {
-        return Err(Error::Name {
-            name: digest.to_owned(),
-            wanted: "a digest: `sha256:` and 64 hex digits",
-        });
-    }
-    Ok(format!("{COMPONENTS}{digest}/"))
-}
-
-/// The key of one part of a component; parts are read in the order of their keys.
-pub(crate) fn component_part(component: &str, part: usize) -> String {
-    format!("{component}{part:05}/")
-}
 
 /// The longest name of a resource, in bytes: what Kubernetes allows.
 pub const NAME_BYTES_MAX: usize = 253;

@@ -6,9 +6,9 @@
 use std::sync::Arc;
 
 use kindsight_model::{ClusterName, ContextId, DigName, LifecycleState};
+use kindsight_store::{Batch, Error as StoreError, Store};
 use serde::{Deserialize, Serialize};
 
-use crate::store::{Batch, Store};
 use crate::{Error, Result, Unreadable, go_json, keys};
 
 #[cfg(test)]
@@ -124,7 +124,7 @@ impl Records {
     /// Makes a deployment intent group known.
     ///
     /// # Errors
-    /// [`Error::Conflict`] when it is known already.
+    /// [`StoreError::Conflict`] when it is known already.
     pub fn create_dig(&self, name: &DigName, record: &DigRecord) -> Result<()> {
         self.create(&keys::dig(name), record)
     }
@@ -132,7 +132,7 @@ impl Records {
     /// Appends an action, decided on when the record was as `seen`, and returns the new record.
     ///
     /// # Errors
-    /// [`Error::Conflict`] when the record is not as `seen` any more: read again, decide again.
+    /// [`StoreError::Conflict`] when the record is not as `seen` any more: read again, decide again.
     pub fn append_dig(
         &self,
         name: &DigName,
@@ -147,12 +147,12 @@ impl Records {
     /// Forgets a deployment intent group, if it is still as `seen`. Its contexts stay.
     ///
     /// # Errors
-    /// [`Error::Conflict`] when the record is not as `seen` any more: read again, decide again.
+    /// [`StoreError::Conflict`] when the record is not as `seen` any more: read again, decide again.
     pub fn delete_dig(&self, name: &DigName, seen: &DigRecord) -> Result<()> {
         let key = keys::dig(name);
         let stored = self.stored_as_seen(&key, seen)?;
-        self.store
-            .apply(&Batch::new().equals(&key, stored).delete(&key))
+        let batch = Batch::new().equals(&key, stored).delete(&key);
+        Ok(self.store.apply(&batch)?)
     }
 
     /// The record of a cluster; none when nothing was ever done to it.
@@ -225,8 +225,8 @@ impl Records {
     }
 
     fn create<R: Record>(&self, key: &str, record: &R) -> Result<()> {
-        self.store
-            .apply(&Batch::new().absent(key).put(key, encode(record)?))
+        let batch = Batch::new().absent(key).put(key, encode(record)?);
+        Ok(self.store.apply(&batch)?)
     }
 
     fn replace<R: Record>(&self, key: &str, seen: &R, next: R) -> Result<R> {
@@ -238,14 +238,14 @@ impl Records {
 
     /// The bytes of a record that says what the caller has `seen`.
     fn stored_as_seen<R: Record>(&self, key: &str, seen: &R) -> Result<Vec<u8>> {
-        let conflict = || Error::Conflict {
+        let conflict = || StoreError::Conflict {
             key: key.to_owned(),
         };
         let stored = self.store.get(key)?.ok_or_else(conflict)?;
         if decode::<R>(key, &stored)? == *seen {
             Ok(stored)
         } else {
-            Err(conflict())
+            Err(conflict().into())
         }
     }
 }

@@ -7,10 +7,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use kindsight_appcontext::{RedbStore, Store};
 use kindsight_catalog::CatalogLimits;
 use kindsight_clusters::DirectoryCluster;
 use kindsight_interpreter::Limits;
+use kindsight_store::{RedbStore, Store};
 
 use crate::application::Application;
 use crate::cli::{self, DemoArgs, DemoOutput};

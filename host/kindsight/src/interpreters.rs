@@ -9,6 +9,7 @@
 //! ```
 
 mod answers;
+mod components;
 mod folder;
 mod guard;
 mod library;
@@ -18,9 +19,9 @@ mod watch;
 use std::path::Path;
 use std::sync::Arc;
 
-use kindsight_appcontext::Store;
 use kindsight_catalog::{Catalog, CatalogLimits, CatalogOptions};
 use kindsight_interpreter::Limits;
+use kindsight_store::Store;
 use tokio::sync::Notify;
 
 use crate::judge::now_ms;

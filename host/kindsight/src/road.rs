@@ -20,11 +20,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use kindsight_appcontext::{AppContexts, Recorded, Records, Store};
+use kindsight_appcontext::{AppContexts, Recorded, Records};
 use kindsight_clusters::ClusterEvent;
 use kindsight_interpreter::Interpreters;
 use kindsight_model::{Bundle, ClusterName, ContextId, DeploymentId};
 use kindsight_status::Board;
+use kindsight_store::Store;
 
 use crate::road::known::{By, Known};
 use crate::road::place::Place;

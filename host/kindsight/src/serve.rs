@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use kindsight_appcontext::{RedbStore, Store};
 use kindsight_clusters::DirectoryCluster;
 use kindsight_interpreter::Interpreters;
 use kindsight_rest::{AppState, Limits};
 use kindsight_status::Board;
+use kindsight_store::{RedbStore, Store};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc::channel;
 use tokio_util::sync::CancellationToken;

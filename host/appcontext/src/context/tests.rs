@@ -2,9 +2,9 @@ use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
 use kindsight_model::DigName;
+use kindsight_store::RedbStore;
 
 use super::*;
-use crate::RedbStore;
 use crate::creation::{ContextMeta, NewApp, NewCluster, NewResource};
 
 fn contexts() -> AppContexts {
@@ -142,7 +142,9 @@ fn an_id_that_is_taken_is_not_overwritten() {
     contexts.create_as(&id(), &firewall()).unwrap();
     let before = contexts.read(&id()).unwrap();
     let again = contexts.create_as(&id(), &NewContext::default());
-    assert!(matches!(again, Err(Error::Conflict { key }) if key.ends_with("505/")));
+    assert!(
+        matches!(again, Err(Error::Store(StoreError::Conflict { key })) if key.ends_with("505/"))
+    );
     assert_eq!(contexts.read(&id()).unwrap(), before);
 }
 
@@ -170,7 +172,10 @@ fn a_context_that_names_something_twice_is_refused() {
     let same = two_resources.apps[0].clusters[0].resources[0].clone();
     two_resources.apps[0].clusters[0].resources.push(same);
     for new in [two_apps, two_clusters, two_resources] {
-        assert!(matches!(contexts.create(&new), Err(Error::Twice { .. })));
+        assert!(matches!(
+            contexts.create(&new),
+            Err(Error::Store(StoreError::DuplicateKey { .. }))
+        ));
     }
     assert_eq!(contexts.list().unwrap(), []);
 }
@@ -279,7 +284,10 @@ fn a_bundle_over_the_limit_leaves_the_old_one() {
     let record = |bundle: &str| contexts.record_bundle(&id(), "sink", &edge(), bundle);
     assert_eq!(record("{}").unwrap(), Recorded::Written);
     let huge = "x".repeat(contexts.store.value_bytes_max() + 1);
-    assert!(matches!(record(&huge), Err(Error::TooLarge { .. })));
+    assert!(matches!(
+        record(&huge),
+        Err(Error::Store(StoreError::TooLarge { .. }))
+    ));
     let snapshot = contexts.read(&id()).unwrap().unwrap();
     let bundle = &snapshot.apps[0].clusters[0].bundle_status_json;
     assert_eq!(bundle.as_deref(), Some("{}"));

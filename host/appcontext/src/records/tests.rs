@@ -2,9 +2,9 @@ use std::fmt::Write as _;
 use std::thread;
 
 use expect_test::{Expect, expect};
+use kindsight_store::RedbStore;
 
 use super::*;
-use crate::RedbStore;
 
 fn records() -> Records {
     Records::new(Arc::new(RedbStore::in_memory().unwrap()))
@@ -112,7 +112,10 @@ fn what_exists_is_not_created_again() {
     let records = records();
     records.create_dig(&name(), &new_dig()).unwrap();
     let again = records.create_dig(&name(), &DigRecord::default());
-    assert!(matches!(again, Err(Error::Conflict { .. })));
+    assert!(matches!(
+        again,
+        Err(Error::Store(StoreError::Conflict { .. }))
+    ));
     assert_eq!(records.dig(&name()).unwrap(), Some(new_dig()));
 }
 
@@ -122,14 +125,20 @@ fn an_action_decided_on_an_old_record_is_refused() {
     let old = new_dig();
     let approved = || action(LifecycleState::Approved, None, "2020-08-21T05:37:28.748Z");
     let missing = records.append_dig(&name(), &old, approved());
-    assert!(matches!(missing, Err(Error::Conflict { .. })));
+    assert!(matches!(
+        missing,
+        Err(Error::Store(StoreError::Conflict { .. }))
+    ));
     records.create_dig(&name(), &old).unwrap();
     let new = records.append_dig(&name(), &old, approved()).unwrap();
     let late = records.append_dig(&name(), &old, approved());
-    assert!(matches!(late, Err(Error::Conflict { .. })));
+    assert!(matches!(
+        late,
+        Err(Error::Store(StoreError::Conflict { .. }))
+    ));
     assert!(matches!(
         records.delete_dig(&name(), &old),
-        Err(Error::Conflict { .. })
+        Err(Error::Store(StoreError::Conflict { .. }))
     ));
     assert_eq!(records.dig(&name()).unwrap().as_ref(), Some(&new));
     records.delete_dig(&name(), &new).unwrap();
@@ -147,7 +156,7 @@ fn two_writers_lose_no_action() {
         let seen = records.cluster(&edge()).unwrap().unwrap();
         let next = action(LifecycleState::Applied, None, time);
         match records.append_cluster(&edge(), &seen, next) {
-            Err(Error::Conflict { .. }) => {}
+            Err(Error::Store(StoreError::Conflict { .. })) => {}
             done => break drop(done.unwrap()),
         }
     };

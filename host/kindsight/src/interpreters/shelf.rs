@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use kindsight_appcontext::{Components, Store};
 use kindsight_catalog::{Shelf, ShelfError};
 use kindsight_model::Digest;
+use kindsight_store::Store;
+use super::components::Components;
 
 /// Keeps the catalog where the `AppContext` is kept.
 pub(crate) struct StoreShelf(Components);
@@ -15,9 +16,9 @@ impl StoreShelf {
     }
 }
 
-fn told<T>(outcome: kindsight_appcontext::Result<T>) -> Result<T, ShelfError> {
+fn told<T>(outcome: anyhow::Result<T>) -> Result<T, ShelfError> {
     // With its causes: the catalog hands on text.
-    outcome.map_err(|error| ShelfError(format!("{:#}", anyhow::Error::from(error))))
+    outcome.map_err(|error| ShelfError(format!("{error:#}")))
 }
 
 impl Shelf for StoreShelf {
@@ -53,13 +54,10 @@ impl Shelf for StoreShelf {
 mod tests {
     use std::collections::BTreeSet;
 
-    use kindsight_appcontext::RedbStore;
-    use kindsight_catalog::{
-        Activation, Catalog, CatalogLimits, CatalogOptions, IncomingComponent,
-    };
-    use kindsight_interpreter::{Interpreters, Limits};
-
-    use kindsight_model::Source;
+use kindsight_catalog::{Activation, Catalog, CatalogLimits, CatalogOptions, IncomingComponent};
+use kindsight_interpreter::{Interpreters, Limits};
+use kindsight_model::Source;
+use kindsight_store::RedbStore;
 
     use super::*;
 

@@ -4,11 +4,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use kindsight_appcontext::{
-    Action, AppContexts, ClusterRecord, ContextMeta, DigRecord, NewApp, NewCluster, NewContext,
-    NewResource, Recorded, Records, RedbStore, ResourceName, StatusChange, Store,
-};
+use kindsight_appcontext::{Action, AppContexts, ClusterRecord, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, NewResource, Recorded, Records, ResourceName, StatusChange};
 use kindsight_model::{ContextId, ContextStatus, DigName, RsyncStatus};
+use kindsight_store::{RedbStore, Store};
 use serde_json::{Value, json};
 
 use crate::process::Server;

@@ -3,13 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kindsight_appcontext::{
-    AppContexts, ContextMeta, NewApp, NewCluster, NewContext, RedbStore, Store,
-};
+use kindsight_appcontext::{AppContexts, ContextMeta, NewApp, NewCluster, NewContext};
 use kindsight_clusters::ClusterEvent;
 use kindsight_interpreter::{AotCache, Interpreter, Interpreters, Limits};
 use kindsight_model::{ContextId, DeploymentId, DigName, Source, decode_status};
 use kindsight_status::{Board, ContextView, ResourceView};
+use kindsight_store::{RedbStore, Store};
 
 use crate::road::Road;
 

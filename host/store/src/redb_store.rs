@@ -45,7 +45,7 @@ impl RedbStore {
     /// read by its owner only, because manifests hold Secrets.
     ///
     /// # Errors
-    /// [`Error::Locked`] while another process has it open, [`Error::NotOurs`] for any other file,
+    /// [`Error::Locked`] while another process has it open, [`Error::ForeignStore`] for any other file,
     /// [`Error::UnknownVersion`] for a store of another release, [`Error::Open`] when the operating
     /// system refuses.
     pub fn open(path: &Path) -> Result<Self> {

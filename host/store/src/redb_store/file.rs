@@ -52,10 +52,10 @@ fn refused(path: &Path, error: DatabaseError) -> Error {
         DatabaseError::Storage(StorageError::Io(error))
             if error.kind() == ErrorKind::InvalidData =>
         {
-            not_ours(path, &error)
+            foreign(path, &error)
         }
         DatabaseError::Storage(StorageError::Corrupted(_)) | DatabaseError::UpgradeRequired(_) => {
-            not_ours(path, &error)
+            foreign(path, &error)
         }
         error => failed(error.into()),
     }
@@ -75,15 +75,15 @@ fn check_tables(path: &Path, database: &Database) -> Result<()> {
                 .map_err(|error| failed(error.into()))?;
             match tables.count() {
                 0 => Ok(()),
-                _ => Err(not_ours(path, &"it holds the tables of another program")),
+                _ => Err(foreign(path, &"it holds the tables of another program")),
             }
         }
-        Err(error) => Err(not_ours(path, &error)),
+        Err(error) => Err(foreign(path, &error)),
     }
 }
 
-fn not_ours(path: &Path, why: &dyn std::fmt::Display) -> Error {
-    Error::NotOurs {
+fn foreign(path: &Path, why: &dyn std::fmt::Display) -> Error {
+    Error::ForeignStore {
         path: path.to_owned(),
         why: why.to_string(),
     }

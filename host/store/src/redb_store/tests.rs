@@ -97,7 +97,7 @@ fn a_file_of_another_kind_is_refused_and_left_alone() {
     let (_folder, path) = folder();
     let text = b"not a database, but somebody's notes";
     std::fs::write(&path, text).unwrap();
-    assert!(matches!(refusal(&path), Error::NotOurs { .. }));
+    assert!(matches!(refusal(&path), Error::ForeignStore { .. }));
     assert_eq!(std::fs::read(&path).unwrap(), text);
 }
 
@@ -112,7 +112,7 @@ fn a_database_of_another_program_is_refused() {
         transaction.open_table(table).unwrap().insert(1, 2).unwrap();
         transaction.commit().unwrap();
         drop(database);
-        assert!(matches!(refusal(&path), Error::NotOurs { .. }));
+        assert!(matches!(refusal(&path), Error::ForeignStore { .. }));
     }
 }
 
@@ -128,7 +128,7 @@ fn a_damaged_file_is_refused() {
         .rposition(|window| window == b"acknowledged ");
     bytes[at.unwrap()] ^= 1;
     File::create(&path).unwrap().write_all(&bytes).unwrap();
-    assert!(matches!(refusal(&path), Error::NotOurs { .. }));
+    assert!(matches!(refusal(&path), Error::ForeignStore { .. }));
 }
 
 #[test]

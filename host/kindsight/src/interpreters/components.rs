@@ -7,21 +7,25 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::store::{Batch, Store};
-use crate::{Error, Result, keys};
+use kindsight_store::{Batch, Error, Store};
 
 /// Bytes of one part: below the limit of etcd on a request, 1.5 MiB.
 const PART_BYTES_MAX: usize = 1024 * 1024;
 
+/// The key of the book.
+const INTERPRETER_BOOK: &str = "/kindsight/interpreters/book/";
+/// The prefix of components, by digest, each in parts.
+const COMPONENTS: &str = "/kindsight/interpreters/components/";
+
 /// The catalog's part of a store. Cheap to clone; every call blocks until the store has answered.
 #[derive(Clone)]
-pub struct Components {
+pub(crate) struct Components {
     store: Arc<dyn Store>,
 }
 
 impl Components {
     /// Those of `store`.
-    pub fn new(store: Arc<dyn Store>) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
         Self { store }
     }
 
@@ -29,8 +33,8 @@ impl Components {
     ///
     /// # Errors
     /// When the store fails.
-    pub fn book(&self) -> Result<Option<Vec<u8>>> {
-        self.store.get(keys::INTERPRETER_BOOK)
+    pub(crate) fn book(&self) -> anyhow::Result<Option<Vec<u8>>> {
+        Ok(self.store.get(INTERPRETER_BOOK)?)
     }
 
     /// Replaces the book and forgets components, in one step, if the book still is the one `before`.
@@ -38,24 +42,24 @@ impl Components {
     ///
     /// # Errors
     /// When the store fails, the book is over its limit on values, or a digest is none.
-    pub fn exchange_book(
+    pub(crate) fn exchange_book(
         &self,
         before: Option<&[u8]>,
         book: &[u8],
         forgotten: &[&str],
-    ) -> Result<bool> {
+    ) -> anyhow::Result<bool> {
         let batch = match before {
-            Some(before) => Batch::new().equals(keys::INTERPRETER_BOOK, before),
-            None => Batch::new().absent(keys::INTERPRETER_BOOK),
+            Some(before) => Batch::new().equals(INTERPRETER_BOOK, before),
+            None => Batch::new().absent(INTERPRETER_BOOK),
         };
-        let mut batch = batch.put(keys::INTERPRETER_BOOK, book);
+        let mut batch = batch.put(INTERPRETER_BOOK, book);
         for digest in forgotten {
-            batch = batch.delete_prefix(keys::component(digest)?);
+            batch = batch.delete_prefix(component_key(digest)?);
         }
         match self.store.apply(&batch) {
             Ok(()) => Ok(true),
             Err(Error::Conflict { .. }) => Ok(false),
-            Err(error) => Err(error),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -63,10 +67,10 @@ impl Components {
     ///
     /// # Errors
     /// When the store fails.
-    pub fn digests(&self) -> Result<BTreeSet<String>> {
-        let keys = self.store.keys(keys::COMPONENTS)?;
+    pub(crate) fn digests(&self) -> anyhow::Result<BTreeSet<String>> {
+        let keys = self.store.keys(COMPONENTS)?;
         let digest = |key: &String| {
-            let rest = key.strip_prefix(keys::COMPONENTS)?;
+            let rest = key.strip_prefix(COMPONENTS)?;
             Some(rest.split('/').next()?.to_owned())
         };
         Ok(keys.iter().filter_map(digest).collect())
@@ -76,8 +80,8 @@ impl Components {
     ///
     /// # Errors
     /// When the store fails, or `digest` is none.
-    pub fn read(&self, digest: &str) -> Result<Option<Vec<u8>>> {
-        let parts = self.store.list(&keys::component(digest)?)?;
+    pub(crate) fn read(&self, digest: &str) -> anyhow::Result<Option<Vec<u8>>> {
+        let parts = self.store.list(&component_key(digest)?)?;
         if parts.is_empty() {
             return Ok(None);
         }
@@ -88,20 +92,36 @@ impl Components {
     ///
     /// # Errors
     /// When the store fails, or `digest` is none.
-    pub fn keep(&self, digest: &str, bytes: &[u8]) -> Result<()> {
-        let component = keys::component(digest)?;
+    pub(crate) fn keep(&self, digest: &str, bytes: &[u8]) -> anyhow::Result<()> {
+        let component = component_key(digest)?;
         for (number, part) in bytes.chunks(PART_BYTES_MAX).enumerate() {
-            let key = keys::component_part(&component, number);
+            let key = part_key(&component, number);
             self.store.apply(&Batch::new().put(key, part))?;
         }
         Ok(())
     }
 }
 
+/// The keys of one component: [`COMPONENTS`], its digest, the number of the part.
+fn component_key(digest: &str) -> anyhow::Result<String> {
+    let is_digest = |char: char| char.is_ascii_alphanumeric() || char == ':';
+    anyhow::ensure!(
+        !digest.is_empty() && digest.chars().all(is_digest),
+        "`{digest}` is not a digest: `sha256:` and 64 hex digits"
+    );
+    Ok(format!("{COMPONENTS}{digest}/"))
+}
+
+/// The key of one part of a component; parts are read in the order of their keys.
+fn part_key(component: &str, part: usize) -> String {
+    format!("{component}{part:05}/")
+}
+
 #[cfg(test)]
 mod tests {
+    use kindsight_store::RedbStore;
+
     use super::*;
-    use crate::RedbStore;
 
     #[test]
     fn a_component_comes_back_as_it_was_kept() {

@@ -137,7 +137,7 @@ fn overlaps(store: &dyn Store) {
         put().delete_prefix("/t/a/"),
     ] {
         match store.apply(&batch) {
-            Err(Error::Twice { key }) => assert_eq!(key, "/t/a/b/"),
+            Err(Error::DuplicateKey { key }) => assert_eq!(key, "/t/a/b/"),
             other => panic!("expected a refusal, got {other:?}"),
         }
     }

@@ -1,4 +1,4 @@
-//! What is asked of a store: ordered keys, atomic conditional batches.
+//! The interface of a store: ordered keys and atomic, conditional batches.
 //!
 //! A trait, because there are two: the embedded one and the etcd that an orchestrator shares.
 //! `contract.rs` holds the tests that each of them must pass.
@@ -30,7 +30,7 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// [`Error::Conflict`] names the first condition that does not hold, [`Error::TooLarge`] and
-    /// [`Error::Twice`] what makes the batch itself impossible.
+    /// [`Error::DuplicateKey`] what makes the batch itself impossible.
     fn apply(&self, batch: &Batch) -> Result<()>;
 
     /// The largest value this store takes, in bytes.
@@ -178,7 +178,7 @@ impl Batch {
     /// that all stores refuse alike.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] for a value over `value_bytes_max`, [`Error::Twice`] for a key that is
+    /// [`Error::TooLarge`] for a value over `value_bytes_max`, [`Error::DuplicateKey`] for a key that is
     /// put and put again or put and deleted.
     pub fn check(&self, value_bytes_max: usize) -> Result<()> {
         let mut puts = BTreeSet::new();
@@ -186,7 +186,7 @@ impl Batch {
             if let Write::Put { key, value } = write {
                 check_size(key, value.len(), value_bytes_max)?;
                 if !puts.insert(key.as_str()) {
-                    return Err(Error::Twice { key: key.clone() });
+                    return Err(Error::DuplicateKey { key: key.clone() });
                 }
             }
         }
@@ -200,7 +200,7 @@ impl Batch {
                     .filter(|put| put.starts_with(prefix.as_str())),
             };
             if let Some(&key) = overlap {
-                return Err(Error::Twice { key: key.into() });
+                return Err(Error::DuplicateKey { key: key.into() });
             }
         }
         Ok(())
@@ -208,7 +208,7 @@ impl Batch {
 }
 
 /// Refuses a value of so many `bytes`.
-pub(crate) fn check_size(key: &str, bytes: usize, max: usize) -> Result<()> {
+fn check_size(key: &str, bytes: usize, max: usize) -> Result<()> {
     if bytes <= max {
         return Ok(());
     }

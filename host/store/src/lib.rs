@@ -1,0 +1,106 @@
+//! A key-value store: ordered keys, ranges and conditional batches.
+//!
+//! appcontext, catalog -> **store** -> one file
+//!
+//! [`Store`] is the interface, [`RedbStore`] the embedded implementation in one file. Keys and
+//! values belong to the crates above; the one key of this crate is the mark that tells which layout
+//! a store has. Every call blocks until the store has answered: call it from threads that may block.
+
+#![warn(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::print_stdout
+)]
+
+mod format;
+mod redb_store;
+mod store;
+
+use std::path::PathBuf;
+
+pub use format::FORMAT_VERSION;
+pub use redb_store::{CACHE_BYTES, RedbStore, VALUE_BYTES_MAX};
+pub use store::{Batch, Condition, Store, Write};
+
+/// The reasons why a store cannot do what it was asked, split by what the caller does next.
+///
+/// An error of [`Store::apply`] means that the batch was not acknowledged. It was then applied as a
+/// whole or not at all.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// One batch writes the same key more than once: refuse the request it came from.
+    #[error("`{key}` is written more than once")]
+    DuplicateKey {
+        /// The key.
+        key: String,
+    },
+    /// The value is over the store's limit: refuse it, and say so where the user looks.
+    #[error("value of {bytes} bytes for `{key}` is over the store's limit of {max} bytes")]
+    TooLarge {
+        /// The key of the value.
+        key: String,
+        /// Size of the value.
+        bytes: usize,
+        /// The limit of this store, from [`Store::value_bytes_max`].
+        max: usize,
+    },
+    /// A condition does not hold, because another writer was faster: read again and decide again.
+    /// Nothing was written.
+    #[error("`{key}` is not as expected")]
+    Conflict {
+        /// The key of the condition.
+        key: String,
+    },
+    /// No space is left: free some. The store recovers by itself when there is space again.
+    #[error("no room left in the store")]
+    Full(#[source] std::io::Error),
+    /// Another process has the store open: stop it, or use another file.
+    #[error("{} is in use by another process", path.display())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file could not be opened or made: check the folder and its permissions.
+    #[error("failed to open {}", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: std::io::Error,
+    },
+    /// The file is not a kindsight store, or a damaged one: use another file. Its content was not
+    /// changed.
+    #[error("{} is not a kindsight store: {why}", path.display())]
+    ForeignStore {
+        /// The file.
+        path: PathBuf,
+        /// What was found instead.
+        why: String,
+    },
+    /// The store has the layout of another release, most likely a newer one: use that release.
+    #[error("`{key}` has version {found}, this release knows {known}")]
+    UnknownVersion {
+        /// The key of the mark.
+        key: String,
+        /// The version it carries.
+        found: u64,
+        /// The version that is understood.
+        known: u64,
+    },
+    /// The mark of the store's layout is damaged: use another store.
+    #[error("`{key}` cannot be read: {why}")]
+    Unreadable {
+        /// The key of the mark.
+        key: String,
+        /// What is wrong with its value.
+        why: String,
+    },
+    /// The store itself failed: try again later.
+    #[error("the store failed")]
+    Backend(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// The result of every call of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
