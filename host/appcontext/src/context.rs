@@ -91,7 +91,8 @@ impl AppContexts {
     /// [`StoreError::Conflict`] when there is one already, [`Error::Name`] for an impossible name,
     /// [`StoreError::DuplicateKey`] when an app, a cluster of an app or a resource in a cluster is named twice.
     pub fn create_as(&self, id: &ContextId, new: &NewContext) -> Result<()> {
-        Ok(self.store.apply(&creation::batch(id, new)?)?)
+        self.store.apply(&creation::batch(id, new)?)?;
+        Ok(())
     }
 
     /// Removes a context and everything in it; false when it was not there.
@@ -99,7 +100,7 @@ impl AppContexts {
         let keys = ContextKeys::new(id);
         let batch = Batch::new().present(keys.root()).delete_prefix(keys.root());
         match self.store.apply(&batch) {
-            Ok(()) => Ok(true),
+            Ok(_) => Ok(true),
             Err(StoreError::Conflict { .. }) => Ok(false),
             Err(error) => Err(error.into()),
         }
@@ -110,7 +111,7 @@ impl AppContexts {
     ///
     /// Walks every key of every context: for the start and for operators, not for queries.
     pub fn list(&self) -> Result<Vec<ContextId>> {
-        let keys = self.store.keys(keys::CONTEXTS)?;
+        let keys = self.store.keys(keys::CONTEXTS)?.keys;
         Ok(keys
             .iter()
             .filter_map(|key| keys::context_of_root(key))
@@ -121,8 +122,8 @@ impl AppContexts {
     ///
     /// A damaged value costs only itself: it is listed in [`ContextSnapshot::unreadable`].
     pub fn read(&self, id: &ContextId) -> Result<Option<ContextSnapshot>> {
-        let entries = self.store.list(ContextKeys::new(id).root())?;
-        Ok(snapshot::read(id, &entries))
+        let range = self.store.range(ContextKeys::new(id).root())?;
+        Ok(snapshot::read(id, &range.entries))
     }
 
     /// Records the state of a context.
@@ -223,7 +224,7 @@ impl AppContexts {
             return Ok(Recorded::Unchanged);
         }
         match self.store.apply(batch) {
-            Ok(()) => Ok(Recorded::Written),
+            Ok(_) => Ok(Recorded::Written),
             Err(StoreError::Conflict { .. }) => Ok(Recorded::NotThere),
             Err(error) => Err(error.into()),
         }

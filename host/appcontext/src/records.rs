@@ -152,7 +152,8 @@ impl Records {
         let key = keys::dig(name);
         let stored = self.stored_as_seen(&key, seen)?;
         let batch = Batch::new().equals(&key, stored).delete(&key);
-        Ok(self.store.apply(&batch)?)
+        self.store.apply(&batch)?;
+        Ok(())
     }
 
     /// The record of a cluster; none when nothing was ever done to it.
@@ -205,7 +206,7 @@ impl Records {
             records: Vec::new(),
             unreadable: Vec::new(),
         };
-        for (key, stored) in self.store.list(prefix)? {
+        for (key, stored) in self.store.range(prefix)?.entries {
             match (name_of(&key), decode(&key, &stored)) {
                 (Some(name), Ok(record)) => listed.records.push((name, record)),
                 (None, _) => listed.unreadable.push(Unreadable {
@@ -226,7 +227,8 @@ impl Records {
 
     fn create<R: Record>(&self, key: &str, record: &R) -> Result<()> {
         let batch = Batch::new().absent(key).put(key, encode(record)?);
-        Ok(self.store.apply(&batch)?)
+        self.store.apply(&batch)?;
+        Ok(())
     }
 
     fn replace<R: Record>(&self, key: &str, seen: &R, next: R) -> Result<R> {

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::store::{Batch, Store};
-use crate::{Error, Result};
+use crate::{Batch, Error, Result, Store};
 
 /// The version of the layout that this release writes.
 pub const FORMAT_VERSION: u64 = 1;
@@ -36,7 +35,7 @@ fn mark(store: &dyn Store) -> Result<()> {
     match store.apply(&Batch::new().absent(KEY).put(KEY, value)) {
         // Another process marked it in between: then its mark counts.
         Err(Error::Conflict { .. }) => check(&store.get(KEY)?.unwrap_or_default()),
-        done => done,
+        done => done.map(drop),
     }
 }
 

@@ -14,15 +14,19 @@
     clippy::print_stdout
 )]
 
+mod batch;
 mod format;
 mod redb_store;
+mod revision;
 mod store;
 
 use std::path::PathBuf;
 
+pub use batch::{Batch, Condition, Write};
 pub use format::FORMAT_VERSION;
 pub use redb_store::{CACHE_BYTES, RedbStore, VALUE_BYTES_MAX};
-pub use store::{Batch, Condition, Store, Write};
+pub use revision::Revision;
+pub use store::{Keys, Range, Store};
 
 /// The reasons why a store cannot do what it was asked, split by what the caller does next.
 ///

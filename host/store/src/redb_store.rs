@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
 use redb::backends::InMemoryBackend;
 use redb::{
@@ -10,8 +10,7 @@ use redb::{
     ReadableTable, StorageBackend, Table, TableDefinition, TableError,
 };
 
-use crate::store::{Batch, Store, Write};
-use crate::{Error, Result, format};
+use crate::{Batch, Error, Keys, Range, Result, Revision, Store, Write, format};
 
 mod file;
 #[cfg(test)]
@@ -38,6 +37,10 @@ pub struct RedbStore {
     /// None between a fault and the next successful opening.
     database: RwLock<Option<Database>>,
     open: Box<dyn Fn() -> Result<Database> + Send + Sync>,
+    /// Held from before a transaction begins until its revision is counted, so that revisions are
+    /// in the order of the commits.
+    commit: Mutex<()>,
+    revision: Mutex<Revision>,
 }
 
 impl RedbStore {
@@ -67,6 +70,8 @@ impl RedbStore {
         let store = Self {
             database: RwLock::new(Some(open()?)),
             open: Box::new(open),
+            commit: Mutex::default(),
+            revision: Mutex::default(),
         };
         format::establish(&store)?;
         Ok(store)
@@ -104,6 +109,10 @@ impl RedbStore {
         *database = Some((self.open)()?);
         Ok(())
     }
+
+    fn revision(&self) -> MutexGuard<'_, Revision> {
+        self.revision.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Store for RedbStore {
@@ -114,24 +123,30 @@ impl Store for RedbStore {
         })
     }
 
-    fn list(&self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>> {
-        self.with(|database| {
-            scan(database, prefix, |key, value| {
-                (key.to_owned(), value.to_vec())
-            })
-        })
+    fn range(&self, prefix: &str) -> Result<Range> {
+        // Read first: a batch that is counted is committed, so the entries have it.
+        let revision = *self.revision();
+        let keep = |key: &str, value: &[u8]| (key.to_owned(), value.to_vec());
+        let entries = self.with(|database| scan(database, prefix, keep))?;
+        Ok(Range { entries, revision })
     }
 
-    fn keys(&self, prefix: &str) -> Result<Vec<String>> {
-        self.with(|database| scan(database, prefix, |key, _| key.to_owned()))
+    fn keys(&self, prefix: &str) -> Result<Keys> {
+        let revision = *self.revision();
+        let keep = |key: &str, _: &[u8]| key.to_owned();
+        let keys = self.with(|database| scan(database, prefix, keep))?;
+        Ok(Keys { keys, revision })
     }
 
-    fn apply(&self, batch: &Batch) -> Result<()> {
+    fn apply(&self, batch: &Batch) -> Result<Revision> {
         batch.check(VALUE_BYTES_MAX)?;
-        match self.with(|database| write(database, batch))? {
-            None => Ok(()),
-            Some(key) => Err(Error::Conflict { key }),
+        let _commit = self.commit.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(key) = self.with(|database| write(database, batch))? {
+            return Err(Error::Conflict { key });
         }
+        let mut revision = self.revision();
+        *revision = revision.next();
+        Ok(*revision)
     }
 
     fn value_bytes_max(&self) -> usize {

@@ -63,7 +63,7 @@ fn firewall() -> NewContext {
 
 fn check_stored(contexts: &AppContexts, expect: &Expect) {
     let mut text = String::new();
-    for (key, value) in contexts.store.list("/context/").unwrap() {
+    for (key, value) in contexts.store.range("/context/").unwrap().entries {
         writeln!(text, "{key}\n    {}", String::from_utf8(value).unwrap()).unwrap();
     }
     expect.assert_eq(&text);
@@ -224,7 +224,7 @@ fn what_belongs_to_nothing_is_not_recorded() {
         .map(Result::unwrap)
     };
     assert_eq!(recorded(), [Recorded::NotThere; 5]);
-    assert_eq!(contexts.store.keys("/context/").unwrap(), [""; 0]);
+    assert_eq!(contexts.store.keys("/context/").unwrap().keys, [""; 0]);
     contexts.create_as(&id(), &firewall()).unwrap();
     assert_eq!(recorded()[2..], [Recorded::NotThere; 3]);
     let snapshot = contexts.read(&id()).unwrap().unwrap();

@@ -40,7 +40,7 @@ fn new_dig() -> DigRecord {
 fn check_stored(records: &Records, expect: &Expect) {
     let mut text = String::new();
     for prefix in [keys::DIGS, keys::CLUSTERS] {
-        for (key, value) in records.store.list(prefix).unwrap() {
+        for (key, value) in records.store.range(prefix).unwrap().entries {
             writeln!(text, "{key}\n    {}", String::from_utf8(value).unwrap()).unwrap();
         }
     }

@@ -57,7 +57,7 @@ impl Components {
             batch = batch.delete_prefix(component_key(digest)?);
         }
         match self.store.apply(&batch) {
-            Ok(()) => Ok(true),
+            Ok(_) => Ok(true),
             Err(Error::Conflict { .. }) => Ok(false),
             Err(error) => Err(error.into()),
         }
@@ -68,7 +68,7 @@ impl Components {
     /// # Errors
     /// When the store fails.
     pub(crate) fn digests(&self) -> anyhow::Result<BTreeSet<String>> {
-        let keys = self.store.keys(COMPONENTS)?;
+        let keys = self.store.keys(COMPONENTS)?.keys;
         let digest = |key: &String| {
             let rest = key.strip_prefix(COMPONENTS)?;
             Some(rest.split('/').next()?.to_owned())
@@ -81,7 +81,7 @@ impl Components {
     /// # Errors
     /// When the store fails, or `digest` is none.
     pub(crate) fn read(&self, digest: &str) -> anyhow::Result<Option<Vec<u8>>> {
-        let parts = self.store.list(&component_key(digest)?)?;
+        let parts = self.store.range(&component_key(digest)?)?.entries;
         if parts.is_empty() {
             return Ok(None);
         }

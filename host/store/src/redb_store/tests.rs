@@ -15,7 +15,7 @@ fn folder() -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-fn put(store: &dyn Store, key: &str, value: &str) -> Result<()> {
+fn put(store: &dyn Store, key: &str, value: &str) -> Result<Revision> {
     store.apply(&Batch::new().put(key, value))
 }
 
@@ -28,17 +28,17 @@ fn refusal(path: &Path) -> Error {
 
 #[test]
 fn memory_keeps_the_contract() {
-    contract::holds_for(|| Box::new(RedbStore::in_memory().unwrap()));
+    contract::check(|| Arc::new(RedbStore::in_memory().unwrap()));
 }
 
 #[test]
 fn a_file_keeps_the_contract() {
     let folder = TempDir::new().unwrap();
     let count = std::cell::Cell::new(0);
-    contract::holds_for(|| {
+    contract::check(|| {
         count.set(count.get() + 1);
         let path = folder.path().join(count.get().to_string());
-        Box::new(RedbStore::open(&path).unwrap())
+        Arc::new(RedbStore::open(&path).unwrap())
     });
 }
 
@@ -46,7 +46,7 @@ fn a_file_keeps_the_contract() {
 fn a_new_store_carries_its_version() {
     let store = RedbStore::in_memory().unwrap();
     assert_eq!(
-        store.list("").unwrap(),
+        store.range("").unwrap().entries,
         [(
             "/kindsight/format/".to_owned(),
             br#"{"version":1}"#.to_vec()
@@ -61,9 +61,10 @@ fn what_was_acknowledged_is_there_after_closing() {
     for step in 0..20 {
         put(&store, &format!("/t/{step:02}/"), "x").unwrap();
     }
-    let before = store.list("").unwrap();
+    let before = store.range("").unwrap().entries;
     drop(store);
-    assert_eq!(RedbStore::open(&path).unwrap().list("").unwrap(), before);
+    let again = RedbStore::open(&path).unwrap();
+    assert_eq!(again.range("").unwrap().entries, before);
 }
 
 #[test]
@@ -75,7 +76,10 @@ fn what_was_acknowledged_is_there_after_a_crash() {
     let left_behind = folder.path().join("copy.redb");
     std::fs::copy(&path, &left_behind).unwrap();
     let again = RedbStore::open(&left_behind).unwrap();
-    assert_eq!(again.list("").unwrap(), store.list("").unwrap());
+    assert_eq!(
+        again.range("").unwrap().entries,
+        store.range("").unwrap().entries
+    );
 }
 
 #[test]
@@ -224,5 +228,5 @@ fn a_full_disk_costs_only_what_was_written_meanwhile() {
     assert!(put(&store, "/t/b/", "during").is_err());
     disk.full.store(false, Ordering::SeqCst);
     put(&store, "/t/c/", "after").unwrap();
-    assert_eq!(store.keys("/t/").unwrap(), ["/t/a/", "/t/c/"]);
+    assert_eq!(store.keys("/t/").unwrap().keys, ["/t/a/", "/t/c/"]);
 }

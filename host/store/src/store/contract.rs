@@ -1,16 +1,24 @@
-//! What every store must do, as clauses that run on an empty store each.
+//! The contract that every store must keep, as clauses that run on an empty store each.
+//!
+//! Compiled for the tests of this crate alone, because all stores are in it. A store that wraps
+//! another one, such as one that fails on purpose, hands everything else on to it.
 
+use std::fmt::Debug;
+use std::sync::Arc;
 use std::thread;
 
-use super::{Batch, Store};
-use crate::{Error, Result};
+use super::Store;
+use crate::{Batch, Error, Result};
 
 type Clause = (&'static str, fn(&dyn Store));
 
 const CLAUSES: &[Clause] = &[
     ("a key that was never put has no value", missing_key),
     ("any bytes are read back as they were put", any_bytes),
-    ("a list is bytewise and ends with its prefix", listing),
+    (
+        "a range is in bytewise order and ends with its prefix",
+        ranges,
+    ),
     ("conditions are judged by what was there before", conditions),
     (
         "a conflict names its key and leaves everything alone",
@@ -22,14 +30,18 @@ const CLAUSES: &[Clause] = &[
         "a value over the limit costs the batch and nothing else",
         limit,
     ),
-    ("of two who race, one is told", races),
+    ("of two writers that race, one is refused", races),
+    (
+        "a batch has a greater revision than those before it",
+        revisions,
+    ),
 ];
 
 /// Runs all clauses, each on a new store.
-pub(crate) fn holds_for(new_store: impl Fn() -> Box<dyn Store>) {
+pub(crate) fn check(make: impl Fn() -> Arc<dyn Store>) {
     for (name, clause) in CLAUSES {
         println!("{name}");
-        clause(&*new_store());
+        clause(&*make());
     }
 }
 
@@ -38,7 +50,7 @@ fn value(store: &dyn Store, key: &str) -> Option<String> {
     Some(String::from_utf8(stored).unwrap())
 }
 
-fn conflict_of(done: Result<()>) -> String {
+fn conflict_of(done: Result<impl Debug>) -> String {
     match done {
         Err(Error::Conflict { key }) => key,
         other => panic!("expected a conflict, got {other:?}"),
@@ -47,8 +59,8 @@ fn conflict_of(done: Result<()>) -> String {
 
 fn missing_key(store: &dyn Store) {
     assert_eq!(store.get("/t/a/").unwrap(), None);
-    assert_eq!(store.list("/t/").unwrap(), []);
-    assert_eq!(store.keys("/t/").unwrap(), [""; 0]);
+    assert_eq!(store.range("/t/").unwrap().entries, []);
+    assert_eq!(store.keys("/t/").unwrap().keys, [""; 0]);
     store.apply(&Batch::new()).unwrap();
 }
 
@@ -62,7 +74,7 @@ fn any_bytes(store: &dyn Store) {
     }
 }
 
-fn listing(store: &dyn Store) {
+fn ranges(store: &dyn Store) {
     let keys = [
         "/t/edge-1/",
         "/t/edge.1/",
@@ -76,14 +88,17 @@ fn listing(store: &dyn Store) {
         batch = batch.put(*key, *key);
     }
     store.apply(&batch).unwrap();
-    assert_eq!(store.keys("/t/").unwrap(), keys);
-    let listed = store.list("/t/").unwrap();
+    assert_eq!(store.keys("/t/").unwrap().keys, keys);
+    let listed = store.range("/t/").unwrap().entries;
     assert!(listed.iter().all(|(key, value)| key.as_bytes() == value));
     assert_eq!(
         listed.into_iter().map(|(key, _)| key).collect::<Vec<_>>(),
         keys
     );
-    assert_eq!(store.keys("/t/edge/").unwrap(), ["/t/edge/", "/t/edge/a/"]);
+    assert_eq!(
+        store.keys("/t/edge/").unwrap().keys,
+        ["/t/edge/", "/t/edge/a/"]
+    );
 }
 
 fn conditions(store: &dyn Store) {
@@ -112,7 +127,7 @@ fn conflict(store: &dyn Store) {
         .put("/t/b/", "2")
         .delete("/t/a/");
     assert_eq!(conflict_of(store.apply(&batch)), "/t/c/");
-    assert_eq!(store.keys("/t/").unwrap(), ["/t/a/"]);
+    assert_eq!(store.keys("/t/").unwrap().keys, ["/t/a/"]);
 }
 
 fn deleting(store: &dyn Store) {
@@ -126,7 +141,7 @@ fn deleting(store: &dyn Store) {
         .delete("/t/2/")
         .delete("/t/3/");
     store.apply(&batch).unwrap();
-    assert_eq!(store.keys("/t/").unwrap(), ["/t/12/"]);
+    assert_eq!(store.keys("/t/").unwrap().keys, ["/t/12/"]);
 }
 
 fn overlaps(store: &dyn Store) {
@@ -163,7 +178,7 @@ fn limit(store: &dyn Store) {
         }
         other => panic!("expected a refusal, got {other:?}"),
     }
-    assert_eq!(store.keys("/t/").unwrap(), [""; 0]);
+    assert_eq!(store.keys("/t/").unwrap().keys, [""; 0]);
     store
         .apply(&Batch::new().put("/t/b/", vec![b'x'; 1024 * 1024]))
         .unwrap();
@@ -178,7 +193,10 @@ fn races(store: &dyn Store) {
         let next = (seen.parse::<usize>().unwrap() + 1).to_string();
         match store.apply(&Batch::new().equals("/t/n/", seen).put("/t/n/", next)) {
             Err(Error::Conflict { .. }) => {}
-            done => return done.unwrap(),
+            done => {
+                done.unwrap();
+                break;
+            }
         }
     };
     thread::scope(|scope| {
@@ -187,4 +205,22 @@ fn races(store: &dyn Store) {
         }
     });
     assert_eq!(value(store, "/t/n/"), Some((WRITERS * STEPS).to_string()));
+}
+
+fn revisions(store: &dyn Store) {
+    let mut before = store.range("").unwrap().revision;
+    for step in 0..3 {
+        let key = format!("/t/{step}/");
+        let applied = store.apply(&Batch::new().put(&key, "")).unwrap();
+        assert!(before < applied);
+        before = applied;
+        assert_eq!(store.range("/t/").unwrap().revision, applied);
+        assert_eq!(store.keys("/u/").unwrap().revision, applied);
+        conflict_of(store.apply(&Batch::new().absent(&key).put(&key, "")));
+        assert_eq!(
+            store.keys("/t/").unwrap().revision,
+            applied,
+            "after a conflict"
+        );
+    }
 }

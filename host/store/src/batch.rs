@@ -1,0 +1,190 @@
+//! Batches: changes that a store applies together, under conditions.
+
+use std::collections::BTreeSet;
+
+use crate::{Error, Result};
+
+/// A condition on one key, under which a batch is applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    /// The key is absent.
+    Absent {
+        /// The key.
+        key: String,
+    },
+    /// The key is present, whatever its value.
+    Present {
+        /// The key.
+        key: String,
+    },
+    /// The key has exactly this value.
+    Equals {
+        /// The key.
+        key: String,
+        /// The value.
+        value: Vec<u8>,
+    },
+}
+
+impl Condition {
+    /// The key of the condition.
+    pub fn key(&self) -> &str {
+        match self {
+            Self::Absent { key } | Self::Present { key } | Self::Equals { key, .. } => key,
+        }
+    }
+
+    /// Checks the condition against the value that the store has under its key.
+    pub fn holds(&self, stored: Option<&[u8]>) -> bool {
+        match self {
+            Self::Absent { .. } => stored.is_none(),
+            Self::Present { .. } => stored.is_some(),
+            Self::Equals { value, .. } => stored == Some(value),
+        }
+    }
+}
+
+/// A change of one key, or of all keys under a prefix.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Write {
+    /// Sets a key.
+    Put {
+        /// The key.
+        key: String,
+        /// Its new value.
+        value: Vec<u8>,
+    },
+    /// Removes a key; an absent one is no error.
+    Delete {
+        /// The key.
+        key: String,
+    },
+    /// Removes every key that starts with the prefix.
+    DeletePrefix {
+        /// The prefix.
+        prefix: String,
+    },
+}
+
+/// Changes that are made together or not at all, under conditions.
+///
+/// A key is put at most once in a batch and not deleted beside it, so the order of the writes carries
+/// no meaning.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Batch {
+    conditions: Vec<Condition>,
+    writes: Vec<Write>,
+}
+
+impl Batch {
+    /// An empty batch; it changes nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the condition that `key` is absent.
+    #[must_use]
+    pub fn absent(mut self, key: impl Into<String>) -> Self {
+        self.conditions.push(Condition::Absent { key: key.into() });
+        self
+    }
+
+    /// Adds the condition that `key` is present.
+    #[must_use]
+    pub fn present(mut self, key: impl Into<String>) -> Self {
+        self.conditions.push(Condition::Present { key: key.into() });
+        self
+    }
+
+    /// Adds the condition that `key` has exactly this value.
+    #[must_use]
+    pub fn equals(mut self, key: impl Into<String>, value: impl Into<Vec<u8>>) -> Self {
+        self.conditions.push(Condition::Equals {
+            key: key.into(),
+            value: value.into(),
+        });
+        self
+    }
+
+    /// Adds a write that sets `key`.
+    #[must_use]
+    pub fn put(mut self, key: impl Into<String>, value: impl Into<Vec<u8>>) -> Self {
+        self.writes.push(Write::Put {
+            key: key.into(),
+            value: value.into(),
+        });
+        self
+    }
+
+    /// Adds a write that removes `key`.
+    #[must_use]
+    pub fn delete(mut self, key: impl Into<String>) -> Self {
+        self.writes.push(Write::Delete { key: key.into() });
+        self
+    }
+
+    /// Adds a write that removes every key under `prefix`.
+    #[must_use]
+    pub fn delete_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.writes.push(Write::DeletePrefix {
+            prefix: prefix.into(),
+        });
+        self
+    }
+
+    /// The conditions, in the order in which they were added.
+    pub fn conditions(&self) -> &[Condition] {
+        &self.conditions
+    }
+
+    /// The writes, in the order in which they were added.
+    pub fn writes(&self) -> &[Write] {
+        &self.writes
+    }
+
+    /// Refuses a batch that no store may apply. Every implementation of [`Store::apply`] calls this
+    /// first, so that all stores refuse alike.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] for a value over `value_bytes_max`, [`Error::DuplicateKey`] for a key that
+    /// is put twice, or put and deleted.
+    ///
+    /// [`Store::apply`]: crate::Store::apply
+    pub fn check(&self, value_bytes_max: usize) -> Result<()> {
+        let mut puts = BTreeSet::new();
+        for write in &self.writes {
+            if let Write::Put { key, value } = write {
+                check_size(key, value.len(), value_bytes_max)?;
+                if !puts.insert(key.as_str()) {
+                    return Err(Error::DuplicateKey { key: key.clone() });
+                }
+            }
+        }
+        for write in &self.writes {
+            let overlap = match write {
+                Write::Put { .. } => None,
+                Write::Delete { key } => puts.get(key.as_str()),
+                Write::DeletePrefix { prefix } => puts
+                    .range(prefix.as_str()..)
+                    .next()
+                    .filter(|put| put.starts_with(prefix.as_str())),
+            };
+            if let Some(&key) = overlap {
+                return Err(Error::DuplicateKey { key: key.into() });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a value that is larger than `max` bytes.
+fn check_size(key: &str, bytes: usize, max: usize) -> Result<()> {
+    if bytes <= max {
+        return Ok(());
+    }
+    Err(Error::TooLarge {
+        key: key.to_owned(),
+        bytes,
+        max,
+    })
+}
