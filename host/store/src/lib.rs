@@ -1,10 +1,14 @@
-//! A key-value store: ordered keys, ranges and conditional batches.
+//! A key-value store: ordered keys, ranges, conditional batches, and watches from a revision.
 //!
 //! appcontext, catalog -> **store** -> one file
 //!
 //! [`Store`] is the interface, [`RedbStore`] the embedded implementation in one file. Keys and
 //! values belong to the crates above; the one key of this crate is the mark that tells which layout
 //! a store has. Every call blocks until the store has answered: call it from threads that may block.
+//!
+//! A reader that keeps up with a store reads a [`Range`] and then follows a [`Watch`] from the
+//! range's [`Revision`]. A watch tells which keys changed, the reader reads them again; when it is
+//! told [`Error::Compacted`], it begins anew.
 
 #![warn(
     clippy::expect_used,
@@ -15,18 +19,22 @@
 )]
 
 mod batch;
+mod change_log;
 mod format;
 mod redb_store;
 mod revision;
 mod store;
+mod watch;
 
 use std::path::PathBuf;
 
 pub use batch::{Batch, Condition, Write};
+pub use change_log::CHANGES_KEPT_MAX;
 pub use format::FORMAT_VERSION;
 pub use redb_store::{CACHE_BYTES, RedbStore, VALUE_BYTES_MAX};
 pub use revision::Revision;
 pub use store::{Keys, Range, Store};
+pub use watch::{Change, ChangeKind, Changes, Watch};
 
 /// The reasons why a store cannot do what it was asked, split by what the caller does next.
 ///
@@ -57,6 +65,16 @@ pub enum Error {
         /// The key of the condition.
         key: String,
     },
+    /// Changes up to the revision `oldest` are no longer kept: read the range again, and watch from
+    /// its revision.
+    #[error("changes up to revision {oldest} are no longer kept")]
+    Compacted {
+        /// The oldest revision that a watch can begin after.
+        oldest: Revision,
+    },
+    /// The store was dropped, so a watch has nothing more to wait for: stop.
+    #[error("the store is closed")]
+    Closed,
     /// No space is left: free some. The store recovers by itself when there is space again.
     #[error("no room left in the store")]
     Full(#[source] std::io::Error),

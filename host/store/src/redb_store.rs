@@ -2,19 +2,23 @@
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError, RwLock};
 
 use redb::backends::InMemoryBackend;
 use redb::{
-    AccessGuard, Builder, Database, DatabaseError, Durability, ReadOnlyTable, ReadableDatabase,
-    ReadableTable, StorageBackend, Table, TableDefinition, TableError,
+    Builder, Database, DatabaseError, ReadOnlyTable, ReadableDatabase, StorageBackend,
+    TableDefinition, TableError,
 };
 
-use crate::{Batch, Error, Keys, Range, Result, Revision, Store, Write, format};
+use self::write::Outcome;
+use crate::change_log::ChangeLog;
+use crate::{Batch, Error, Keys, Range, Result, Revision, Store, Watch, format};
 
 mod file;
 #[cfg(test)]
 mod tests;
+mod write;
 
 /// The largest value, in bytes. A bundle is at most 64 MiB of JSON and grows when it is put into a
 /// JSON string; redb itself takes 3 GiB.
@@ -26,21 +30,24 @@ pub const CACHE_BYTES: usize = 64 * 1024 * 1024;
 
 const TABLE: TableDefinition<'static, &str, &[u8]> = TableDefinition::new("kindsight");
 
-type Contents<'t> = Table<'t, &'static str, &'static [u8]>;
-
 /// A store in one file that one process uses at a time, or in memory.
 ///
 /// A batch is acknowledged when it is on disk. After a fault of the disk the next call opens the
 /// file again, so a disk that was full for a while costs only what failed meanwhile. Opening reads
-/// the whole file: whoever repeats what failed waits longer each time.
+/// the whole file, so repeating a failed batch takes longer each time.
+///
+/// A fault during a commit leaves in doubt if the batch is in the file, until the file is opened
+/// again. Watches cannot be told, so they get [`Error::Compacted`] at the fault and after the opening.
 pub struct RedbStore {
     /// None between a fault and the next successful opening.
     database: RwLock<Option<Database>>,
     open: Box<dyn Fn() -> Result<Database> + Send + Sync>,
-    /// Held from before a transaction begins until its revision is counted, so that revisions are
-    /// in the order of the commits.
+    /// Held from before a transaction begins until its changes are in the log, so that the log is in
+    /// the order of the commits.
     commit: Mutex<()>,
-    revision: Mutex<Revision>,
+    log: ChangeLog,
+    /// A commit failed, and the file was not opened since: only then is it known what the file holds.
+    is_in_doubt: AtomicBool,
 }
 
 impl RedbStore {
@@ -71,7 +78,8 @@ impl RedbStore {
             database: RwLock::new(Some(open()?)),
             open: Box::new(open),
             commit: Mutex::default(),
-            revision: Mutex::default(),
+            log: ChangeLog::new(),
+            is_in_doubt: AtomicBool::new(false),
         };
         format::establish(&store)?;
         Ok(store)
@@ -107,11 +115,21 @@ impl RedbStore {
         // Closed first: the lock on the file must be free to be taken again.
         *database = None;
         *database = Some((self.open)()?);
+        if self.is_in_doubt.swap(false, Ordering::SeqCst) {
+            // Until now readers may have been answered from memory, without the batch in doubt.
+            self.log.forget();
+        }
         Ok(())
     }
 
-    fn revision(&self) -> MutexGuard<'_, Revision> {
-        self.revision.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Writes a batch. One that is left in doubt is not tried again.
+    fn write(&self, database: &Database, batch: &Batch) -> Result<Outcome, redb::Error> {
+        let outcome = write::write(database, batch)?;
+        if matches!(outcome, Outcome::InDoubt(_)) {
+            self.is_in_doubt.store(true, Ordering::SeqCst);
+            self.log.forget();
+        }
+        Ok(outcome)
     }
 }
 
@@ -124,29 +142,35 @@ impl Store for RedbStore {
     }
 
     fn range(&self, prefix: &str) -> Result<Range> {
-        // Read first: a batch that is counted is committed, so the entries have it.
-        let revision = *self.revision();
-        let keep = |key: &str, value: &[u8]| (key.to_owned(), value.to_vec());
-        let entries = self.with(|database| scan(database, prefix, keep))?;
-        Ok(Range { entries, revision })
+        self.with(|database| {
+            // Read first: a batch that is in the log is committed, so the entries have it.
+            let revision = self.log.latest();
+            let keep = |key: &str, value: &[u8]| (key.to_owned(), value.to_vec());
+            let entries = scan(database, prefix, keep)?;
+            Ok(Range { entries, revision })
+        })
     }
 
     fn keys(&self, prefix: &str) -> Result<Keys> {
-        let revision = *self.revision();
-        let keep = |key: &str, _: &[u8]| key.to_owned();
-        let keys = self.with(|database| scan(database, prefix, keep))?;
-        Ok(Keys { keys, revision })
+        self.with(|database| {
+            let revision = self.log.latest();
+            let keys = scan(database, prefix, |key, _| key.to_owned())?;
+            Ok(Keys { keys, revision })
+        })
     }
 
     fn apply(&self, batch: &Batch) -> Result<Revision> {
         batch.check(VALUE_BYTES_MAX)?;
         let _commit = self.commit.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(key) = self.with(|database| write(database, batch))? {
-            return Err(Error::Conflict { key });
+        match self.with(|database| self.write(database, batch))? {
+            Outcome::Applied(changes) => Ok(self.log.append(changes)),
+            Outcome::Conflict(key) => Err(Error::Conflict { key }),
+            Outcome::InDoubt(error) => Err(failed(error)),
         }
-        let mut revision = self.revision();
-        *revision = revision.next();
-        Ok(*revision)
+    }
+
+    fn watch(&self, prefix: &str, after: Revision) -> Result<Watch> {
+        self.log.watch(prefix, after)
     }
 
     fn value_bytes_max(&self) -> usize {
@@ -182,55 +206,6 @@ fn scan<T>(
         kept.push(keep(key.value(), value.value()));
     }
     Ok(kept)
-}
-
-/// The key whose condition does not hold, or none when the batch is on disk.
-fn write(database: &Database, batch: &Batch) -> Result<Option<String>, redb::Error> {
-    let mut transaction = database.begin_write()?;
-    transaction.set_durability(Durability::Immediate)?;
-    let conflict = change(&mut transaction.open_table(TABLE)?, batch)?;
-    if conflict.is_some() {
-        transaction.abort()?;
-    } else {
-        transaction.commit()?;
-    }
-    Ok(conflict)
-}
-
-fn change(table: &mut Contents<'_>, batch: &Batch) -> Result<Option<String>, redb::Error> {
-    for condition in batch.conditions() {
-        let stored = table.get(condition.key())?;
-        if !condition.holds(stored.as_ref().map(AccessGuard::value)) {
-            return Ok(Some(condition.key().to_owned()));
-        }
-    }
-    for write in batch.writes() {
-        match write {
-            Write::Put { key, value } => {
-                table.insert(key.as_str(), value.as_slice())?;
-            }
-            Write::Delete { key } => {
-                table.remove(key.as_str())?;
-            }
-            Write::DeletePrefix { prefix } => delete_prefix(table, prefix)?,
-        }
-    }
-    Ok(None)
-}
-
-fn delete_prefix(table: &mut Contents<'_>, prefix: &str) -> Result<(), redb::Error> {
-    let mut doomed = Vec::new();
-    for entry in table.range(prefix..)? {
-        let (key, _) = entry?;
-        if !key.value().starts_with(prefix) {
-            break;
-        }
-        doomed.push(key.value().to_owned());
-    }
-    for key in doomed {
-        table.remove(key.as_str())?;
-    }
-    Ok(())
 }
 
 fn failed(error: redb::Error) -> Error {

@@ -3,9 +3,7 @@
 //! A trait, because there are two stores: the embedded one and the etcd that an orchestrator shares.
 //! `contract.rs` holds the tests that each of them must pass.
 
-use crate::Result;
-use crate::batch::Batch;
-use crate::revision::Revision;
+use crate::{Batch, Result, Revision, Watch};
 
 #[cfg(test)]
 pub(crate) mod contract;
@@ -33,6 +31,14 @@ pub trait Store: Send + Sync {
     /// store applies the batch.
     fn apply(&self, batch: &Batch) -> Result<Revision>;
 
+    /// Watches every change of a key under `prefix` whose revision is greater than `after`, in order.
+    /// All changes of a batch come together. Does not block.
+    ///
+    /// # Errors
+    /// [`Compacted`](crate::Error::Compacted) when the store does not keep changes that far back, or
+    /// did not answer `after` since it was opened: read the range again and watch from its revision.
+    fn watch(&self, prefix: &str, after: Revision) -> Result<Watch>;
+
     /// The largest value that this store takes, in bytes.
     fn value_bytes_max(&self) -> usize;
 }
@@ -42,7 +48,8 @@ pub trait Store: Send + Sync {
 pub struct Range {
     /// Keys and values, in bytewise order of the keys.
     pub entries: Vec<(String, Vec<u8>)>,
-    /// A revision whose batches are all in the entries. Newer ones may be in them too.
+    /// The revision up to which all batches are in the entries. Newer ones may be in them too, so a
+    /// watch after it misses nothing and may repeat something.
     pub revision: Revision,
 }
 
@@ -51,6 +58,6 @@ pub struct Range {
 pub struct Keys {
     /// The keys, in bytewise order.
     pub keys: Vec<String>,
-    /// A revision whose batches are all in the keys. Newer ones may be in them too.
+    /// The revision up to which all batches are in the keys, as in [`Range::revision`].
     pub revision: Revision,
 }

@@ -171,20 +171,31 @@ fn only_the_owner_can_read_the_file() {
     assert_eq!(mode & 0o777, 0o600);
 }
 
-/// A disk that can be full for a while. Clones are the same disk.
+/// A disk that fails for a while. Clones are the same disk.
 #[derive(Debug, Clone, Default)]
 struct Disk {
     content: Arc<InMemoryBackend>,
-    full: Arc<AtomicBool>,
+    /// It takes no more data.
+    is_full: Arc<AtomicBool>,
+    /// It takes no larger file.
+    cannot_grow: Arc<AtomicBool>,
+    /// It takes data, and says that it did not.
+    cannot_sync: Arc<AtomicBool>,
 }
 
 impl Disk {
-    fn room(&self) -> io::Result<()> {
-        if self.full.load(Ordering::SeqCst) {
-            return Err(ErrorKind::StorageFull.into());
-        }
-        Ok(())
+    fn store(&self) -> RedbStore {
+        let disk = self.clone();
+        let open = move || build(disk.clone()).map_err(|error| failed(error.into()));
+        RedbStore::open_with(open).unwrap()
     }
+}
+
+fn fail_if(fault: &AtomicBool) -> io::Result<()> {
+    if fault.load(Ordering::SeqCst) {
+        return Err(ErrorKind::StorageFull.into());
+    }
+    Ok(())
 }
 
 impl StorageBackend for Disk {
@@ -197,17 +208,19 @@ impl StorageBackend for Disk {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.room()?;
+        fail_if(&self.is_full)?;
+        fail_if(&self.cannot_grow)?;
         self.content.set_len(len)
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.room()?;
-        self.content.sync_data()
+        fail_if(&self.is_full)?;
+        self.content.sync_data()?;
+        fail_if(&self.cannot_sync)
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.room()?;
+        fail_if(&self.is_full)?;
         self.content.write(offset, data)
     }
 }
@@ -215,18 +228,55 @@ impl StorageBackend for Disk {
 #[test]
 fn a_full_disk_costs_only_what_was_written_meanwhile() {
     let disk = Disk::default();
-    let shared = disk.clone();
-    let store =
-        RedbStore::open_with(move || build(shared.clone()).map_err(|error| failed(error.into())))
-            .unwrap();
+    let store = disk.store();
     put(&store, "/t/a/", "before").unwrap();
-    disk.full.store(true, Ordering::SeqCst);
+    disk.is_full.store(true, Ordering::SeqCst);
     assert!(matches!(
         put(&store, "/t/b/", "during"),
         Err(Error::Full(_))
     ));
     assert!(put(&store, "/t/b/", "during").is_err());
-    disk.full.store(false, Ordering::SeqCst);
+    disk.is_full.store(false, Ordering::SeqCst);
     put(&store, "/t/c/", "after").unwrap();
+    assert_eq!(store.keys("/t/").unwrap().keys, ["/t/a/", "/t/c/"]);
+}
+
+#[test]
+fn a_change_that_a_fault_left_in_doubt_is_read_again() {
+    let disk = Disk::default();
+    let store = disk.store();
+    let before = put(&store, "/t/a/", "before").unwrap();
+    let mut watch = store.watch("/t/", before).unwrap();
+    disk.cannot_sync.store(true, Ordering::SeqCst);
+    put(&store, "/t/b/", "during").unwrap_err();
+    contract::compacted_to(contract::wait(watch.next()));
+    contract::compacted_to(store.watch("/t/", before));
+    // The disk failed, but redb may answer from memory until the file is opened again.
+    let during = store.keys("/t/").map(|keys| keys.revision);
+    disk.cannot_sync.store(false, Ordering::SeqCst);
+    let after = put(&store, "/t/c/", "after").unwrap();
+    let range = store.range("/t/").unwrap();
+    assert_eq!(range.entries.len(), 3, "the batch in doubt was on disk");
+    assert_eq!(range.revision, after);
+    if let Ok(during) = during {
+        contract::compacted_to(store.watch("/t/", during));
+    }
+    let mut watch = store.watch("/t/", after).unwrap();
+    let last = put(&store, "/t/d/", "").unwrap();
+    assert_eq!(contract::wait(watch.next()).unwrap().revision, last);
+}
+
+#[test]
+fn a_batch_that_fails_before_its_commit_leaves_watches_alone() {
+    let disk = Disk::default();
+    let store = disk.store();
+    let before = put(&store, "/t/a/", "before").unwrap();
+    let mut watch = store.watch("/t/", before).unwrap();
+    disk.cannot_grow.store(true, Ordering::SeqCst);
+    let large = "x".repeat(8 * 1024 * 1024);
+    put(&store, "/t/b/", &large).unwrap_err();
+    disk.cannot_grow.store(false, Ordering::SeqCst);
+    let after = put(&store, "/t/c/", "after").unwrap();
+    assert_eq!(contract::wait(watch.next()).unwrap().revision, after);
     assert_eq!(store.keys("/t/").unwrap().keys, ["/t/a/", "/t/c/"]);
 }

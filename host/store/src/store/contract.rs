@@ -10,6 +10,10 @@ use std::thread;
 use super::Store;
 use crate::{Batch, Error, Result};
 
+mod watching;
+
+pub(crate) use watching::{compacted_to, nothing_yet, wait};
+
 type Clause = (&'static str, fn(&dyn Store));
 
 const CLAUSES: &[Clause] = &[
@@ -39,7 +43,7 @@ const CLAUSES: &[Clause] = &[
 
 /// Runs all clauses, each on a new store.
 pub(crate) fn check(make: impl Fn() -> Arc<dyn Store>) {
-    for (name, clause) in CLAUSES {
+    for (name, clause) in CLAUSES.iter().chain(watching::CLAUSES) {
         println!("{name}");
         clause(&*make());
     }

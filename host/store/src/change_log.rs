@@ -1,0 +1,135 @@
+//! The latest changes of a store, kept in memory for its watches.
+//!
+//! An implementation of [`Store`](crate::Store) appends each batch once it is durable; watches read
+//! by themselves. Nothing is queued for a watch, so a slow one costs only itself.
+
+use std::collections::VecDeque;
+
+use tokio::sync::watch::Sender;
+
+use crate::{Change, Changes, Error, Result, Revision, Watch};
+
+#[cfg(test)]
+mod tests;
+
+/// The number of changed keys that a store keeps for its watches. A watch that is further behind has
+/// to read its range again.
+///
+/// The largest common batch creates an `AppContext`: 1,000 resources are some 1,000 keys, and their
+/// states the same once more. Eight such contexts, or 16,384 reports of one key each, may come while
+/// a reader is busy. A key has at most about 600 bytes, so the log has at most 10 MiB.
+pub const CHANGES_KEPT_MAX: usize = 16 * 1024;
+
+/// The log of one store. Shared by its writers; watches outlive it and are told that it is closed.
+#[derive(Debug)]
+pub(crate) struct ChangeLog {
+    recent: Sender<Recent>,
+}
+
+/// The batches of the log, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Recent {
+    batches: VecDeque<Changes>,
+    /// The number of changes in all batches.
+    changes: usize,
+    /// The revision after which every change is still in the batches.
+    oldest: Revision,
+    /// The revision of the last batch that was applied.
+    latest: Revision,
+}
+
+impl ChangeLog {
+    /// Makes an empty log, at the revision of a store that has applied nothing.
+    pub(crate) fn new() -> Self {
+        Self {
+            recent: Sender::new(Recent::default()),
+        }
+    }
+
+    /// The revision of the last batch that was applied.
+    pub(crate) fn latest(&self) -> Revision {
+        self.recent.borrow().latest
+    }
+
+    /// Appends the changes of a batch that was just applied, wakes the watches, and answers the
+    /// revision of the batch. Called in the order of the commits.
+    pub(crate) fn append(&self, changes: Vec<Change>) -> Revision {
+        let mut revision = Revision::default();
+        self.recent.send_if_modified(|recent| {
+            let is_change = !changes.is_empty();
+            revision = recent.append(changes);
+            is_change
+        });
+        revision
+    }
+
+    /// Forgets all changes, so that every watch is told to read again. Called when a batch may have
+    /// been applied that cannot be told.
+    pub(crate) fn forget(&self) {
+        self.recent.send_modify(Recent::forget);
+    }
+
+    /// Watches the changes under `prefix` from the one after the revision `after`.
+    ///
+    /// # Errors
+    /// [`Error::Compacted`] when the log does not go back to `after`.
+    pub(crate) fn watch(&self, prefix: &str, after: Revision) -> Result<Watch> {
+        Watch::new(prefix, after, self.recent.subscribe())
+    }
+}
+
+impl Recent {
+    /// The revision of the last batch that was applied.
+    pub(crate) fn latest(&self) -> Revision {
+        self.latest
+    }
+
+    /// Refuses a revision after which not every change is held. One that was never reached is of
+    /// another store, or of this one before a restart.
+    ///
+    /// # Errors
+    /// [`Error::Compacted`].
+    pub(crate) fn check(&self, after: Revision) -> Result<()> {
+        if (self.oldest..=self.latest).contains(&after) {
+            return Ok(());
+        }
+        let oldest = self.oldest;
+        Err(Error::Compacted { oldest })
+    }
+
+    /// The first batch after the revision `after` that changes a key under `prefix`.
+    ///
+    /// # Errors
+    /// As [`Recent::check`].
+    pub(crate) fn next(&self, prefix: &str, after: Revision) -> Result<Option<Changes>> {
+        self.check(after)?;
+        let read = self.batches.partition_point(|it| it.revision <= after);
+        let mut unread = self.batches.iter().skip(read);
+        Ok(unread.find_map(|batch| batch.under(prefix)))
+    }
+
+    fn append(&mut self, changes: Vec<Change>) -> Revision {
+        let revision = self.latest.next();
+        self.latest = revision;
+        if !changes.is_empty() {
+            self.changes += changes.len();
+            self.batches.push_back(Changes { revision, changes });
+        }
+        // A batch over the limit goes at once, and takes all before it with it.
+        while self.changes > CHANGES_KEPT_MAX
+            && let Some(dropped) = self.batches.pop_front()
+        {
+            self.changes -= dropped.changes.len();
+            self.oldest = dropped.revision;
+        }
+        revision
+    }
+
+    /// Counts as a batch, because a revision that was answered before is too old from now on.
+    fn forget(&mut self) {
+        self.latest = self.latest.next();
+        self.oldest = self.latest;
+        self.batches.clear();
+        self.changes = 0;
+    }
+}
