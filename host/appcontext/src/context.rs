@@ -5,9 +5,10 @@ use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 
 use kindsight_model::{ClusterName, ContextId, ContextStatus, RsyncStatus};
-use kindsight_store::{Batch, Error as StoreError, Store};
+use kindsight_store::{Batch, Error as StoreError, Revision, Store};
 use serde::{Deserialize, Serialize};
 
+use crate::changes::AppContextWatch;
 use crate::creation::{self, NewContext};
 use crate::keys::{self, ClusterKeys, ContextKeys, ResourceName};
 use crate::snapshot::{self, ContextSnapshot};
@@ -25,16 +26,25 @@ pub enum Connectivity {
     Retrying,
 }
 
-/// What became of something that was to be recorded.
+/// The outcome of recording a state or a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[must_use = "what is not there was not recorded"]
+#[must_use = "nothing is recorded when its context is not found"]
 pub enum Recorded {
-    /// It is stored.
-    Written,
-    /// It was stored already; nothing was written.
+    /// It is stored. A watch tells of the change under this revision.
+    Written(Revision),
+    /// The same was stored already; nothing was written.
     Unchanged,
-    /// What it belongs to is not in the store, or no more; nothing was written.
-    NotThere,
+    /// The context, app, cluster or resource does not exist or was deleted; nothing was written.
+    NotFound,
+}
+
+/// The contexts of a store at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContextList {
+    /// The ids, in bytewise order of their keys.
+    pub ids: Vec<ContextId>,
+    /// The revision to watch after, see [`AppContexts::watch`].
+    pub revision: Revision,
 }
 
 /// The new rsync status of one resource.
@@ -106,16 +116,33 @@ impl AppContexts {
         }
     }
 
-    /// All contexts, in bytewise order of their keys. Ids that are not a decimal number below 2^63
-    /// are left out: no label can name them.
+    /// Lists all contexts. Ids that are not a decimal number below 2^63 are left out: no label can
+    /// name them.
     ///
     /// Walks every key of every context: for the start and for operators, not for queries.
-    pub fn list(&self) -> Result<Vec<ContextId>> {
-        let keys = self.store.keys(keys::CONTEXTS)?.keys;
-        Ok(keys
+    pub fn list(&self) -> Result<ContextList> {
+        let range = self.store.keys(keys::CONTEXTS)?;
+        let ids = range
+            .keys
             .iter()
-            .filter_map(|key| keys::context_of_root(key))
-            .collect())
+            .filter_map(|key| keys::context_of_root(key));
+        Ok(ContextList {
+            ids: ids.collect(),
+            revision: range.revision,
+        })
+    }
+
+    /// Watches the contexts and records of the store from the revision `after` on.
+    ///
+    /// To know everything and miss nothing: list the contexts, read them and the records, and watch
+    /// after the revision of that list, which is the oldest of what was read. What is told may have
+    /// been read already.
+    ///
+    /// # Errors
+    /// [`StoreError::Compacted`] when the store does not keep changes that far back: read everything
+    /// again.
+    pub fn watch(&self, after: Revision) -> Result<AppContextWatch> {
+        Ok(AppContextWatch::new(self.store.watch(keys::ALL, after)?))
     }
 
     /// Everything known of one context, in one read; none when it does not exist.
@@ -176,7 +203,7 @@ impl AppContexts {
 
     /// Records what happened to some resources of a context: all of it or nothing.
     ///
-    /// [`Recorded::NotThere`] when any of the resources is not there.
+    /// [`Recorded::NotFound`] when any of the resources is not there.
     ///
     /// # Errors
     /// [`StoreError::DuplicateKey`] when a resource is named twice.
@@ -224,8 +251,8 @@ impl AppContexts {
             return Ok(Recorded::Unchanged);
         }
         match self.store.apply(batch) {
-            Ok(_) => Ok(Recorded::Written),
-            Err(StoreError::Conflict { .. }) => Ok(Recorded::NotThere),
+            Ok(revision) => Ok(Recorded::Written(revision)),
+            Err(StoreError::Conflict { .. }) => Ok(Recorded::NotFound),
             Err(error) => Err(error.into()),
         }
     }

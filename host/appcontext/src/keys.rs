@@ -11,11 +11,13 @@ use kindsight_model::{ClusterName, ContextId, DigName, is_label_value};
 
 use crate::{Error, Result};
 
-/// Where the reference layout lives.
+/// The prefix of all keys of this file, in either layout.
+pub(crate) const ALL: &str = "/";
+/// The prefix of the reference layout.
 pub(crate) const CONTEXTS: &str = "/context/";
-/// Records of deployment intent groups.
+/// The prefix of the records of deployment intent groups.
 pub(crate) const DIGS: &str = "/kindsight/digs/";
-/// Records of clusters.
+/// The prefix of the records of clusters.
 pub(crate) const CLUSTERS: &str = "/kindsight/clusters/";
 
 /// The longest name of a resource, in bytes: what Kubernetes allows.
@@ -258,6 +260,30 @@ fn cluster_place<'k>(rest: &[&'k str]) -> Option<ClusterPlace<'k>> {
         ["resource", resource, "status", ""] => ClusterPlace::ResourceStatus(resource),
         _ => return None,
     })
+}
+
+/// The context or record that a key is a part of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Subject {
+    Context(ContextId),
+    Dig(DigName),
+    Cluster(ClusterName),
+}
+
+/// The context or record that changes with this key; none for a key that is not read.
+pub(crate) fn subject(key: &str) -> Option<Subject> {
+    let context = context_of(key).map(Subject::Context);
+    context
+        .or_else(|| dig_of(key).map(Subject::Dig))
+        .or_else(|| cluster_of(key).map(Subject::Cluster))
+}
+
+/// The context whose snapshot is read from this key, among others.
+fn context_of(key: &str) -> Option<ContextId> {
+    let (id, _) = key.strip_prefix(CONTEXTS)?.split_once('/')?;
+    let id: ContextId = id.parse().ok()?;
+    let is_read = place(ContextKeys::new(&id).root(), key) != Place::Other;
+    is_read.then_some(id)
 }
 
 /// The context whose root key this is; none for any other key.

@@ -1,4 +1,4 @@
-//! What is true now: the `AppContext` library over a store, and state records.
+//! The `AppContext` library over a store, records of what was done, and a stream of their changes.
 //!
 //! clusters, lifecycle -> **appcontext** -> pipeline
 //!
@@ -7,8 +7,8 @@
 //! `/kindsight/`, with a version in every value. Keys are built and parsed in one file, `keys.rs`.
 //!
 //! [`AppContexts`] creates, reads and updates contexts; [`Records`] keeps the actions of deployment
-//! intent groups and clusters. All calls block until the store has acknowledged: call them from
-//! threads that may block.
+//! intent groups and clusters; [`AppContextWatch`] tells which of both changed, whoever changed them.
+//! All calls but the watch block until the store has answered: call them from threads that may block.
 //!
 //! # What is left out
 //!
@@ -30,6 +30,7 @@
     clippy::print_stdout
 )]
 
+mod changes;
 mod context;
 mod creation;
 mod go_json;
@@ -38,8 +39,9 @@ mod records;
 mod snapshot;
 
 use std::path::PathBuf;
+pub use changes::{AppContextChanges, AppContextWatch};
 pub use components::Components;
-pub use context::{AppContexts, Connectivity, ContextStatus, Recorded, StatusChange};
+pub use context::{AppContexts, Connectivity, ContextList, ContextStatus, Recorded, StatusChange};
 pub use creation::{ContextMeta, NewApp, NewCluster, NewContext, NewResource};
 pub use keys::{NAME_BYTES_MAX, ResourceName};
 pub use records::{Action, ClusterRecord, DigRecord, LifecycleState, Listed, RECORD_VERSION, Records};

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use kindsight_model::{ClusterName, ContextId, DigName, LifecycleState};
-use kindsight_store::{Batch, Error as StoreError, Store};
+use kindsight_store::{Batch, Error as StoreError, Revision, Store};
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result, Unreadable, go_json, keys};
@@ -81,6 +81,8 @@ pub struct Listed<N, R> {
     pub records: Vec<(N, R)>,
     /// Those that could not. They are left as they are.
     pub unreadable: Vec<Unreadable>,
+    /// The revision up to which all changes are in the list. Newer ones may be in it too.
+    pub revision: Revision,
 }
 
 /// A record as it is stored.
@@ -202,11 +204,13 @@ impl Records {
         prefix: &str,
         name_of: fn(&str) -> Option<N>,
     ) -> Result<Listed<N, R>> {
+        let range = self.store.range(prefix)?;
         let mut listed = Listed {
             records: Vec::new(),
             unreadable: Vec::new(),
+            revision: range.revision,
         };
-        for (key, stored) in self.store.range(prefix)?.entries {
+        for (key, stored) in range.entries {
             match (name_of(&key), decode(&key, &stored)) {
                 (Some(name), Ok(record)) => listed.records.push((name, record)),
                 (None, _) => listed.unreadable.push(Unreadable {

@@ -160,7 +160,7 @@ impl Cluster {
 
 fn written(recorded: Recorded) -> anyhow::Result<()> {
     anyhow::ensure!(
-        recorded != Recorded::NotThere,
+        recorded != Recorded::NotFound,
         "what was just created is not there"
     );
     Ok(())

@@ -73,7 +73,7 @@ impl Road {
             // A set that is published meanwhile is followed slice by slice.
             set: self.swap.goal(),
         };
-        for id in self.contexts.list().context("list the AppContexts")? {
+        for id in self.contexts.list().context("list the AppContexts")?.ids {
             let snapshot = self
                 .contexts
                 .read(&id)
@@ -123,8 +123,8 @@ impl Road {
             .contexts
             .record_bundle(context, app, cluster, &bundle.status_json)
         {
-            Ok(Recorded::Written | Recorded::Unchanged) => {}
-            Ok(Recorded::NotThere) => {
+            Ok(Recorded::Written(_) | Recorded::Unchanged) => {}
+            Ok(Recorded::NotFound) => {
                 tracing::warn!(%cluster, deployment = %bundle.deployment, "report on an app that no AppContext sends to this cluster");
                 return;
             }

@@ -164,10 +164,8 @@ fn instantiate(
         apps: apps.iter().map(app).collect(),
     };
     contexts.create_as(id, &new).unwrap();
-    assert_eq!(
-        contexts.record_status(id, status).unwrap(),
-        Recorded::Written
-    );
+    let recorded = contexts.record_status(id, status).unwrap();
+    assert!(matches!(recorded, Recorded::Written(_)));
     for app in &new.apps {
         for cluster in &app.clusters {
             let change = |resource| StatusChange {
@@ -181,10 +179,8 @@ fn instantiate(
                 .iter()
                 .map(|it| change(&it.resource))
                 .collect();
-            assert_eq!(
-                contexts.record_resource_statuses(id, &changes).unwrap(),
-                Recorded::Written
-            );
+            let recorded = contexts.record_resource_statuses(id, &changes).unwrap();
+            assert!(matches!(recorded, Recorded::Written(_)));
         }
     }
 }
