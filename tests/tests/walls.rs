@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Who may name what reaches out of the process. The tests themselves cross every wall.
-const NAMED_BY: [(&str, &[&str]); 19] = [
+const NAMED_BY: &[(&str, &[&str])] = &[
     ("kube", &["kindsight-clusters"]),
     ("k8s-openapi", &["kindsight-clusters"]),
     ("notify", &["kindsight-clusters"]),
@@ -33,7 +33,7 @@ const NAMED_BY: [(&str, &[&str]); 19] = [
 ];
 
 /// Which rooms a room may name. A new room is entered here.
-const ROOMS: [(&str, &[&str]); 7] = [
+const ROOMS: &[(&str, &[&str])] = &[
     ("kindsight-model", &[]),
     ("kindsight-store", &[]),
     ("kindsight-clusters", &["kindsight-model"]),

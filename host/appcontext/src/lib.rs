@@ -38,14 +38,11 @@ mod keys;
 mod records;
 mod snapshot;
 
-use std::path::PathBuf;
 pub use changes::{AppContextChanges, AppContextWatch};
-pub use components::Components;
-pub use context::{AppContexts, Connectivity, ContextList, ContextStatus, Recorded, StatusChange};
+pub use context::{AppContexts, Connectivity, ContextList, Recorded, StatusChange};
 pub use creation::{ContextMeta, NewApp, NewCluster, NewContext, NewResource};
 pub use keys::{NAME_BYTES_MAX, ResourceName};
-pub use records::{Action, ClusterRecord, DigRecord, LifecycleState, Listed, RECORD_VERSION, Records};
-pub use redb_store::{CACHE_BYTES, RedbStore, VALUE_BYTES_MAX};
+pub use records::{Action, ClusterRecord, DigRecord, Listed, RECORD_VERSION, Records};
 pub use snapshot::{AppSnapshot, ClusterSnapshot, ContextSnapshot, ResourceSnapshot};
 
 /// The reasons why a context or a record cannot be read or written, split by what the caller does

@@ -17,7 +17,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
-use kindsight_appcontext::{Action, AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, Recorded, Records};
+use kindsight_appcontext::{
+    Action, AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, Recorded, Records,
+};
 use kindsight_model::{ContextId, ContextStatus, DigName};
 use kindsight_store::{RedbStore, Store};
 use serde_json::{Value, json};

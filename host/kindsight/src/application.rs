@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use kindsight_appcontext::{Action, AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, NewResource, Recorded, Records, ResourceName, StatusChange};
+use kindsight_appcontext::{
+    Action, AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, NewResource,
+    Recorded, Records, ResourceName, StatusChange,
+};
 use kindsight_model::{ClusterName, ContextStatus, DigName, RsyncStatus};
 use kindsight_store::Store;
 use serde::Deserialize;

@@ -4,12 +4,13 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use kindsight_model::RsyncStatus;
+use kindsight_model::{ContextStatus, LifecycleState};
 use kindsight_store::{Batch, CHANGES_KEPT_MAX, Error as StoreError, RedbStore, Store};
 
 use super::*;
 use crate::{
-    Action, AppContexts, ClusterRecord, ContextStatus, DigRecord, Error, LifecycleState, NewApp,
-    NewCluster, NewContext, NewResource, Recorded, Records, ResourceName, StatusChange,
+    Action, AppContexts, ClusterRecord, DigRecord, Error, NewApp, NewCluster, NewContext,
+    NewResource, Recorded, Records, ResourceName, StatusChange,
 };
 
 struct Stage {

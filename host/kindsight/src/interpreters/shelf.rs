@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use super::components::Components;
 use kindsight_catalog::{Shelf, ShelfError};
 use kindsight_model::Digest;
 use kindsight_store::Store;
-use super::components::Components;
 
 /// Keeps the catalog where the `AppContext` is kept.
 pub(crate) struct StoreShelf(Components);
@@ -54,10 +54,12 @@ impl Shelf for StoreShelf {
 mod tests {
     use std::collections::BTreeSet;
 
-use kindsight_catalog::{Activation, Catalog, CatalogLimits, CatalogOptions, IncomingComponent};
-use kindsight_interpreter::{Interpreters, Limits};
-use kindsight_model::Source;
-use kindsight_store::RedbStore;
+    use kindsight_catalog::{
+        Activation, Catalog, CatalogLimits, CatalogOptions, IncomingComponent,
+    };
+    use kindsight_interpreter::{Interpreters, Limits};
+    use kindsight_model::Source;
+    use kindsight_store::RedbStore;
 
     use super::*;
 

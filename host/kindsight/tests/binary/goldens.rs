@@ -4,7 +4,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use kindsight_appcontext::{Action, AppContexts, ClusterRecord, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, NewResource, Recorded, Records, ResourceName, StatusChange};
+use kindsight_appcontext::{
+    Action, AppContexts, ClusterRecord, ContextMeta, DigRecord, NewApp, NewCluster, NewContext,
+    NewResource, Recorded, Records, ResourceName, StatusChange,
+};
 use kindsight_model::{ContextId, ContextStatus, DigName, RsyncStatus};
 use kindsight_store::{RedbStore, Store};
 use serde_json::{Value, json};

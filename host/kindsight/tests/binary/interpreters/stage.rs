@@ -8,7 +8,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
-use kindsight_appcontext::{Action, AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, NewResource, Recorded, Records, ResourceName, StatusChange};
+use kindsight_appcontext::{
+    Action, AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, NewResource,
+    Recorded, Records, ResourceName, StatusChange,
+};
 use kindsight_model::{ContextId, ContextStatus, DigName, RsyncStatus};
 use kindsight_store::{RedbStore, Store};
 use serde_json::{Value, json};
