@@ -1,4 +1,4 @@
-//! The stream of changes: which contexts and records were created, changed or deleted.
+//! The stream of changes: contexts and records that were created, changed or deleted.
 
 use std::collections::BTreeSet;
 
@@ -13,13 +13,13 @@ mod tests;
 
 /// The contexts and records that one batch of the store changed. At least one.
 ///
-/// It says nothing of the kind of the change: read what is named again, and what cannot be found was
+/// It does not tell the kinds of the changes: read each of them again; one that is not found was
 /// deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppContextChanges {
     /// The revision of the batch. A writer finds its own in [`Recorded::Written`](crate::Recorded).
     pub revision: Revision,
-    /// The contexts of which anything changed that a snapshot shows.
+    /// The contexts with a change that a snapshot shows.
     pub contexts: BTreeSet<ContextId>,
     /// The deployment intent groups whose record changed.
     pub digs: BTreeSet<DigName>,
@@ -63,9 +63,9 @@ impl AppContextWatch {
         Self { watch }
     }
 
-    /// Waits for the next batch that changes a context or a record, in the order of the batches. Keys
-    /// that are not read here are passed over, such as those of the catalog or of another writer's
-    /// work queue.
+    /// Waits for the next batch that changes a context or a record, in the order of the batches.
+    /// Keys that are not read here are passed over, such as those of the catalog or of another
+    /// writer's work queue.
     ///
     /// The future may be dropped at any moment; nothing is lost with it.
     ///

@@ -1,4 +1,4 @@
-//! The `AppContext` library: creates, updates, reads and deletes contexts.
+//! The `AppContext` library: creates, reads, updates and deletes contexts.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -6,31 +6,24 @@ use std::sync::Arc;
 
 use kindsight_model::{ClusterName, ContextId, ContextStatus, RsyncStatus};
 use kindsight_store::{Batch, Error as StoreError, Revision, Store};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::changes::AppContextWatch;
 use crate::creation::{self, NewContext};
 use crate::keys::{self, ClusterKeys, ContextKeys, ResourceName};
 use crate::snapshot::{self, ContextSnapshot};
+use crate::status::{Connectivity, StatusValue};
 use crate::{Error, Result, go_json};
 
-/// How many ids are tried before a creation gives up. One is enough unless the ids are not random.
+/// The number of ids that are tried before a creation gives up. One is enough, because ids are
+/// random; the others are for a collision.
 const ID_ATTEMPTS_MAX: usize = 4;
-
-/// Whether a cluster could be reached when it was last tried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Connectivity {
-    /// It answered.
-    Available,
-    /// It did not; it is tried again.
-    Retrying,
-}
 
 /// The outcome of recording a state or a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[must_use = "nothing is recorded when its context is not found"]
 pub enum Recorded {
-    /// It is stored. A watch tells of the change under this revision.
+    /// It is stored. A watch reports the change with this revision.
     Written(Revision),
     /// The same was stored already; nothing was written.
     Unchanged,
@@ -50,21 +43,14 @@ pub struct ContextList {
 /// The new rsync status of one resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatusChange<'a> {
-    /// Of which app.
+    /// The name of the app.
     pub app: &'a str,
-    /// In which cluster.
+    /// The cluster that it runs in.
     pub cluster: &'a ClusterName,
-    /// Which resource.
+    /// The resource of the app in that cluster.
     pub resource: &'a ResourceName,
-    /// What happened to it.
+    /// The new status.
     pub status: RsyncStatus,
-}
-
-/// A status under the member name that the reference gives it.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "PascalCase")]
-pub(crate) struct StatusValue<T> {
-    pub(crate) status: T,
 }
 
 /// The contexts of a store. Cheap to clone; clones share the store.
@@ -74,7 +60,7 @@ pub struct AppContexts {
 }
 
 impl AppContexts {
-    /// The contexts of this store.
+    /// Opens the contexts of a store.
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self { store }
     }
@@ -98,14 +84,15 @@ impl AppContexts {
     /// Creates a context under a given id, all of it at once.
     ///
     /// # Errors
-    /// [`StoreError::Conflict`] when there is one already, [`Error::Name`] for an impossible name,
-    /// [`StoreError::DuplicateKey`] when an app, a cluster of an app or a resource in a cluster is named twice.
+    /// [`StoreError::Conflict`] when the id is taken, [`Error::Name`] for an impossible name,
+    /// [`StoreError::DuplicateKey`] when an app, a cluster of an app or a resource in a cluster is
+    /// named twice.
     pub fn create_as(&self, id: &ContextId, new: &NewContext) -> Result<()> {
         self.store.apply(&creation::batch(id, new)?)?;
         Ok(())
     }
 
-    /// Removes a context and everything in it; false when it was not there.
+    /// Removes a context and everything in it; false when it did not exist.
     pub fn delete(&self, id: &ContextId) -> Result<bool> {
         let keys = ContextKeys::new(id);
         let batch = Batch::new().present(keys.root()).delete_prefix(keys.root());
@@ -134,18 +121,18 @@ impl AppContexts {
 
     /// Watches the contexts and records of the store from the revision `after` on.
     ///
-    /// To know everything and miss nothing: list the contexts, read them and the records, and watch
-    /// after the revision of that list, which is the oldest of what was read. What is told may have
-    /// been read already.
+    /// A caller that wants to know everything lists the contexts first, then reads them and the
+    /// records, and watches after the revision of that list: nothing is missed, and a change that
+    /// was read already may be reported.
     ///
     /// # Errors
-    /// [`StoreError::Compacted`] when the store does not keep changes that far back: read everything
-    /// again.
+    /// [`StoreError::Compacted`] when the store does not keep changes that far back: read
+    /// everything again.
     pub fn watch(&self, after: Revision) -> Result<AppContextWatch> {
         Ok(AppContextWatch::new(self.store.watch(keys::ALL, after)?))
     }
 
-    /// Everything known of one context, in one read; none when it does not exist.
+    /// Reads everything that is known of one context at once; none when it does not exist.
     ///
     /// A damaged value costs only itself: it is listed in [`ContextSnapshot::unreadable`].
     pub fn read(&self, id: &ContextId) -> Result<Option<ContextSnapshot>> {
@@ -159,16 +146,16 @@ impl AppContexts {
         self.record(keys.root(), keys.status(), &StatusValue { status })
     }
 
-    /// Asks whoever is working on a context to stop, or takes that back.
+    /// Sets the flag that asks the orchestrator to stop working on a context, or clears it.
     pub fn record_stop_flag(&self, id: &ContextId, stop: bool) -> Result<Recorded> {
         let keys = ContextKeys::new(id);
         self.record(keys.root(), keys.stop_flag(), &stop)
     }
 
-    /// Records what the monitor in a cluster said of one app: the `status` of its
-    /// ResourceBundleState, as JSON text that the caller has read already.
+    /// Records the report of the monitor in a cluster on one app: the `status` of its
+    /// ResourceBundleState, as JSON text that the caller has decoded already.
     ///
-    /// Called once per event of a watch. An unchanged bundle is not written again.
+    /// Called once per report. An unchanged bundle is not written again.
     ///
     /// # Errors
     /// [`StoreError::TooLarge`] for a bundle that the store does not take; the old one stays.
@@ -189,7 +176,7 @@ impl AppContexts {
         self.record(keys.root(), keys.bundle(), status_json)
     }
 
-    /// Records whether a cluster could be reached for one app.
+    /// Records the outcome of the last attempt to reach a cluster for one app.
     pub fn record_connectivity(
         &self,
         id: &ContextId,
@@ -201,9 +188,9 @@ impl AppContexts {
         self.record(keys.root(), keys.connectivity(), &connectivity)
     }
 
-    /// Records what happened to some resources of a context: all of it or nothing.
+    /// Records the rsync statuses of some resources of a context: all of them or none.
     ///
-    /// [`Recorded::NotFound`] when any of the resources is not there.
+    /// [`Recorded::NotFound`] when any of the resources does not exist.
     ///
     /// # Errors
     /// [`StoreError::DuplicateKey`] when a resource is named twice.
@@ -262,10 +249,10 @@ fn cluster_keys(id: &ContextId, app: &str, cluster: &ClusterName) -> Result<Clus
     Ok(ContextKeys::new(id).app(app)?.cluster(cluster))
 }
 
-/// A random id below 2^63.
+/// Draws a random id below 2^63.
 ///
-/// The seeds of the standard library's hash maps come from the operating system: hard to hit twice,
-/// which is all an id needs. It is not a secret.
+/// It comes from the seeds of the standard library's hash maps, which the operating system draws.
+/// An id must be hard to hit twice and is no secret.
 fn draw_id() -> Result<ContextId> {
     let below_2_63 = RandomState::new().build_hasher().finish() >> 1;
     let id = below_2_63.to_string();

@@ -1,4 +1,4 @@
-//! A context before it exists: everything of it, written as one batch.
+//! New contexts, written with all their keys as one batch.
 
 use std::collections::BTreeMap;
 
@@ -9,38 +9,40 @@ use serde::{Deserialize, Serialize};
 use crate::keys::{AppKeys, ClusterKeys, ContextKeys, ResourceName};
 use crate::{Result, go_json};
 
-/// The one dependency that is written: start at once, in the given order.
+/// The only dependency that is written: start at once, in the given order.
 const GO: &str = "go";
 
-/// Whose instantiation a context is. Stored under the names the reference gives these fields.
+/// The deployment intent group and environment of a context, stored under the field names of the
+/// reference.
 ///
-/// Nothing here is part of a key, so nothing is checked; fields that another writer left out are
-/// empty, fields it added are ignored.
+/// None of it is part of a key, so nothing is checked. Fields that another writer left out are
+/// empty, fields that it added are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub struct ContextMeta {
-    /// Project.
+    /// The project.
     pub project: String,
-    /// Composite application.
+    /// The composite application.
     pub composite_app: String,
-    /// Version of the composite application.
+    /// The version of the composite application.
     pub version: String,
-    /// Release name that its templates were rendered with.
+    /// The release name that its templates were rendered with.
     pub release: String,
-    /// Deployment intent group.
+    /// The deployment intent group.
     #[serde(rename = "DeploymentIntentGroup")]
     pub dig: String,
-    /// Namespace that its resources go to.
+    /// The namespace that its resources go to.
     pub namespace: String,
-    /// Level of its logical cloud; `0` is the cluster itself.
+    /// The level of its logical cloud; `0` is the cluster itself.
     pub level: String,
-    /// Contexts that were instantiated for this one.
+    /// The ids of contexts that were instantiated for this one.
     #[serde(rename = "ChildContextIDs", with = "nullable")]
     pub child_context_ids: Vec<String>,
 }
 
 impl ContextMeta {
-    /// Of a deployment intent group: namespace `default`, level `0`, no release name.
+    /// Makes the meta of a deployment intent group: namespace `default`, level `0`, no release
+    /// name.
     pub fn of_dig(name: &DigName) -> Self {
         Self {
             project: name.project.to_string(),
@@ -54,7 +56,7 @@ impl ContextMeta {
     }
 }
 
-/// Go writes an empty list as `null`.
+/// A list that is `null` when it is empty, as Go writes it.
 mod nullable {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -70,38 +72,38 @@ mod nullable {
 /// A context that is to be created.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NewContext {
-    /// Whose it is.
+    /// The deployment intent group that it instantiates.
     pub meta: ContextMeta,
-    /// Its apps, in the order in which they are instantiated.
+    /// The apps, in the order in which they are instantiated.
     pub apps: Vec<NewApp>,
 }
 
-/// One app of it.
+/// An app of a new context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewApp {
-    /// Its name: a Kubernetes label value other than `instruction`.
+    /// The name: a Kubernetes label value other than `instruction`.
     pub name: String,
-    /// Where it goes.
+    /// The clusters that it goes to.
     pub clusters: Vec<NewCluster>,
 }
 
-/// One app in one cluster.
+/// An app of a new context in one cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewCluster {
-    /// Which cluster.
+    /// The name of the cluster.
     pub cluster: ClusterName,
-    /// The number of its group, where placement chose one of several.
+    /// The number of the group of clusters, if placement chose one of several.
     pub group: Option<String>,
-    /// What is sent there, in the order in which it is applied.
+    /// The resources that are sent there, in the order in which they are applied.
     pub resources: Vec<NewResource>,
 }
 
-/// One resource.
+/// A resource of a new context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewResource {
-    /// Its name and Kind.
+    /// The name and Kind.
     pub resource: ResourceName,
-    /// Its manifest, as YAML.
+    /// The manifest, as YAML.
     pub manifest: String,
 }
 
@@ -125,7 +127,7 @@ struct ResourceDependency<'a> {
     resdependency: BTreeMap<&'a str, &'static str>,
 }
 
-/// All of a context's keys, on the condition that its id is free.
+/// Builds the batch that writes all keys of a context, on the condition that its id is free.
 ///
 /// # Errors
 /// [`crate::Error::Name`] for an app with an impossible name.
@@ -165,7 +167,8 @@ fn add_cluster(mut batch: Batch, keys: &ClusterKeys, cluster: &NewCluster) -> Re
     add_resource_instructions(batch, keys, &cluster.resources)
 }
 
-/// Order and dependency; the reference writes none for a cluster without resources.
+/// Adds order and dependency of the resources; the reference writes neither for a cluster without
+/// resources.
 fn add_resource_instructions(
     batch: Batch,
     keys: &ClusterKeys,

@@ -1,7 +1,7 @@
-//! JSON written byte for byte as Go's `encoding/json` of the reference writes it.
+//! JSON, byte for byte as the reference's `encoding/json` of Go writes it.
 //!
-//! Readers do not care, but a comparison of stored bytes does: a value that both sides write must
-//! not look changed.
+//! Stored values are compared by their bytes, so a value that both sides write must not look
+//! changed.
 
 use std::io;
 
@@ -15,8 +15,8 @@ use crate::{Error, Result};
 /// as `\u003c` and so on, backspace and form feed as `\u0008` and `\u000c`.
 ///
 /// # Errors
-/// [`Error::Encode`] for a type that is not JSON, such as a map whose keys are not strings; no type
-/// of this crate is one.
+/// [`Error::Encode`] for a value that JSON cannot express, such as a map whose keys are not
+/// strings; no type of this crate is one.
 pub(crate) fn encode<T: Serialize + ?Sized>(value: &T) -> Result<String> {
     let mut bytes = Vec::new();
     value
@@ -59,7 +59,8 @@ impl Formatter for GoFormatter {
     }
 }
 
-/// The text before the first character that Go escapes and serde does not, its escape, the rest.
+/// Splits a text at the first character that Go escapes and serde does not: the text before, the
+/// escape, the rest.
 fn split_at_escape(text: &str) -> Option<(&str, &'static str, &str)> {
     let (at, found) = text
         .char_indices()

@@ -1,8 +1,9 @@
-//! Every key of the store, built and parsed here and nowhere else.
+//! Keys of contexts and records, built and parsed here and nowhere else.
 //!
-//! Keys end in `/`. That makes one thing's keys contiguous and directly behind its own key, and a
-//! prefix of one never the prefix of another; `snapshot.rs` reads in one pass because of it. Names
-//! are checked here, so a name can never reach outside its place.
+//! Every key ends in `/`. So the keys below an app, a cluster or a resource follow directly after
+//! its own key, and are never mixed with those of a name that begins with its name;
+//! `snapshot/reading.rs` reads in one pass because of it. Names are checked before they become part
+//! of a key.
 
 use std::fmt;
 use std::str::FromStr;
@@ -20,13 +21,13 @@ pub(crate) const DIGS: &str = "/kindsight/digs/";
 /// The prefix of the records of clusters.
 pub(crate) const CLUSTERS: &str = "/kindsight/clusters/";
 
-/// The longest name of a resource, in bytes: what Kubernetes allows.
+/// The longest name of a resource, in bytes; the limit of Kubernetes.
 pub const NAME_BYTES_MAX: usize = 253;
 
-/// The one name an app cannot have: its key would be taken for the instructions beside the apps.
+/// The one name that an app cannot have: its key would be that of the instructions beside the apps.
 const NOT_AN_APP: &str = "instruction";
 
-/// A resource within its app and cluster: `<name>+<Kind>`.
+/// The name of a resource within its app and cluster: `<name>+<Kind>`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ResourceName {
     name: Box<str>,
@@ -34,11 +35,11 @@ pub struct ResourceName {
 }
 
 impl ResourceName {
-    /// From two parts. The name may hold `+` and `:`, as names of RBAC objects do.
+    /// Checks a name and a Kind. The name may hold `+` and `:`, as names of RBAC objects do.
     ///
     /// # Errors
-    /// [`Error::Name`] for an empty name, one with `/` or a control character or over
-    /// [`NAME_BYTES_MAX`], or a Kind that is none.
+    /// [`Error::Name`] for a name that is empty, over [`NAME_BYTES_MAX`] or holds `/` or a control
+    /// character, and for a Kind that is no label value.
     pub fn new(name: &str, kind: &str) -> Result<Self> {
         let bad = |char: char| char == '/' || char.is_control();
         if name.is_empty() || name.len() > NAME_BYTES_MAX || name.contains(bad) {
@@ -59,12 +60,12 @@ impl ResourceName {
         })
     }
 
-    /// Its name.
+    /// The name of the resource, without its Kind.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its Kind.
+    /// The Kind of the resource.
     pub fn kind(&self) -> &str {
         &self.kind
     }
@@ -89,7 +90,8 @@ impl FromStr for ResourceName {
     }
 }
 
-/// Name and Kind of a resource as another writer stored it, checked no further than to be there.
+/// Splits a resource as another writer stored it into name and Kind; neither is empty, and nothing
+/// else is checked.
 pub(crate) fn split_resource(text: &str) -> Option<(&str, &str)> {
     let (name, kind) = text.rsplit_once('+')?;
     (!name.is_empty() && !kind.is_empty()).then_some((name, kind))
@@ -104,7 +106,7 @@ impl ContextKeys {
         Self(format!("{CONTEXTS}{id}/"))
     }
 
-    /// The key that says that the context exists, and the prefix of all its keys.
+    /// The key that exists when the context does, and the prefix of all its keys.
     pub(crate) fn root(&self) -> &str {
         &self.0
     }
@@ -202,23 +204,24 @@ impl ResourceKeys {
     }
 }
 
-/// What a key of one context says.
+/// The meaning of a key of one context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place<'k> {
+pub(crate) enum ContextKey<'k> {
     Root,
     Meta,
     Status,
     StopFlag,
     AppOrder,
     App(&'k str),
-    InCluster(&'k str, &'k str, ClusterPlace<'k>),
-    /// Not one that is read here.
+    InCluster(&'k str, &'k str, ClusterKey<'k>),
+    /// A key that is not read.
     Other,
 }
 
-/// What a key below an app and a cluster says. Resources are as stored: `<name>+<Kind>`, unchecked.
+/// The meaning of a key of one app in one cluster. Resources are as stored: `<name>+<Kind>`,
+/// unchecked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ClusterPlace<'k> {
+pub(crate) enum ClusterKey<'k> {
     Root,
     Group,
     Bundle,
@@ -229,35 +232,35 @@ pub(crate) enum ClusterPlace<'k> {
 }
 
 /// Parses a key of the context whose root key is `root`.
-pub(crate) fn place<'k>(root: &str, key: &'k str) -> Place<'k> {
+pub(crate) fn context_key<'k>(root: &str, key: &'k str) -> ContextKey<'k> {
     let Some(below) = key.strip_prefix(root) else {
-        return Place::Other;
+        return ContextKey::Other;
     };
     let parts: Vec<&str> = below.split('/').collect();
     match *parts.as_slice() {
-        [""] => Place::Root,
-        ["meta", ""] => Place::Meta,
-        ["status", ""] => Place::Status,
-        ["stopflag", ""] => Place::StopFlag,
-        ["app", "instruction", "order", ""] => Place::AppOrder,
-        ["app", app, ""] => Place::App(app),
-        ["app", app, "cluster", cluster, ref rest @ ..] => match cluster_place(rest) {
-            Some(place) => Place::InCluster(app, cluster, place),
-            None => Place::Other,
+        [""] => ContextKey::Root,
+        ["meta", ""] => ContextKey::Meta,
+        ["status", ""] => ContextKey::Status,
+        ["stopflag", ""] => ContextKey::StopFlag,
+        ["app", "instruction", "order", ""] => ContextKey::AppOrder,
+        ["app", app, ""] => ContextKey::App(app),
+        ["app", app, "cluster", cluster, ref rest @ ..] => match cluster_key(rest) {
+            Some(key) => ContextKey::InCluster(app, cluster, key),
+            None => ContextKey::Other,
         },
-        _ => Place::Other,
+        _ => ContextKey::Other,
     }
 }
 
-fn cluster_place<'k>(rest: &[&'k str]) -> Option<ClusterPlace<'k>> {
+fn cluster_key<'k>(rest: &[&'k str]) -> Option<ClusterKey<'k>> {
     Some(match *rest {
-        [""] => ClusterPlace::Root,
-        ["!@#metaGrp", ""] => ClusterPlace::Group,
-        ["status", ""] => ClusterPlace::Bundle,
-        ["readystatus", ""] => ClusterPlace::Connectivity,
-        ["resource", "instruction", "order", ""] => ClusterPlace::ResourceOrder,
-        ["resource", resource, ""] => ClusterPlace::Resource(resource),
-        ["resource", resource, "status", ""] => ClusterPlace::ResourceStatus(resource),
+        [""] => ClusterKey::Root,
+        ["!@#metaGrp", ""] => ClusterKey::Group,
+        ["status", ""] => ClusterKey::Bundle,
+        ["readystatus", ""] => ClusterKey::Connectivity,
+        ["resource", "instruction", "order", ""] => ClusterKey::ResourceOrder,
+        ["resource", resource, ""] => ClusterKey::Resource(resource),
+        ["resource", resource, "status", ""] => ClusterKey::ResourceStatus(resource),
         _ => return None,
     })
 }
@@ -270,7 +273,7 @@ pub(crate) enum Subject {
     Cluster(ClusterName),
 }
 
-/// The context or record that changes with this key; none for a key that is not read.
+/// Finds the context or record that a key is a part of; none for a key that is not read.
 pub(crate) fn subject(key: &str) -> Option<Subject> {
     let context = context_of(key).map(Subject::Context);
     context
@@ -278,26 +281,26 @@ pub(crate) fn subject(key: &str) -> Option<Subject> {
         .or_else(|| cluster_of(key).map(Subject::Cluster))
 }
 
-/// The context whose snapshot is read from this key, among others.
+/// Finds the context that a key is a part of; none for a key that is not read.
 fn context_of(key: &str) -> Option<ContextId> {
     let (id, _) = key.strip_prefix(CONTEXTS)?.split_once('/')?;
     let id: ContextId = id.parse().ok()?;
-    let is_read = place(ContextKeys::new(&id).root(), key) != Place::Other;
+    let is_read = context_key(ContextKeys::new(&id).root(), key) != ContextKey::Other;
     is_read.then_some(id)
 }
 
-/// The context whose root key this is; none for any other key.
+/// Parses the root key of a context; none for any other key.
 pub(crate) fn context_of_root(key: &str) -> Option<ContextId> {
     let id = key.strip_prefix(CONTEXTS)?.strip_suffix('/')?;
     id.parse().ok()
 }
 
-/// The record of a deployment intent group.
+/// Builds the key of the record of a deployment intent group.
 pub(crate) fn dig(name: &DigName) -> String {
     format!("{DIGS}{name}/")
 }
 
-/// The deployment intent group whose record this is.
+/// Parses the key of the record of a deployment intent group; none for any other key.
 pub(crate) fn dig_of(key: &str) -> Option<DigName> {
     let parts: Vec<&str> = key.strip_prefix(DIGS)?.split('/').collect();
     let [project, composite_app, version, dig, ""] = *parts.as_slice() else {
@@ -306,12 +309,12 @@ pub(crate) fn dig_of(key: &str) -> Option<DigName> {
     DigName::new(project, composite_app, version, dig).ok()
 }
 
-/// The record of a cluster.
+/// Builds the key of the record of a cluster.
 pub(crate) fn cluster(name: &ClusterName) -> String {
     format!("{CLUSTERS}{name}/")
 }
 
-/// The cluster whose record this is.
+/// Parses the key of the record of a cluster; none for any other key.
 pub(crate) fn cluster_of(key: &str) -> Option<ClusterName> {
     let name = key.strip_prefix(CLUSTERS)?.strip_suffix('/')?;
     name.parse().ok()
@@ -331,37 +334,34 @@ mod tests {
         let app = context.app("sink").unwrap();
         let cluster = app.cluster(&"p+edge".parse().unwrap());
         let resource = cluster.resource(&ResourceName::new("a+b:c", "Role").unwrap());
-        let in_cluster = |place| Place::InCluster("sink", "p+edge", place);
+        let in_cluster = |key| ContextKey::InCluster("sink", "p+edge", key);
         for (key, expect) in [
-            (context.root().to_owned(), Place::Root),
-            (context.meta(), Place::Meta),
-            (context.status(), Place::Status),
-            (context.stop_flag(), Place::StopFlag),
-            (context.app_order(), Place::AppOrder),
-            (context.app_dependency(), Place::Other),
-            (app.root().to_owned(), Place::App("sink")),
-            (cluster.root().to_owned(), in_cluster(ClusterPlace::Root)),
-            (cluster.group(), in_cluster(ClusterPlace::Group)),
-            (cluster.bundle(), in_cluster(ClusterPlace::Bundle)),
-            (
-                cluster.connectivity(),
-                in_cluster(ClusterPlace::Connectivity),
-            ),
+            (context.root().to_owned(), ContextKey::Root),
+            (context.meta(), ContextKey::Meta),
+            (context.status(), ContextKey::Status),
+            (context.stop_flag(), ContextKey::StopFlag),
+            (context.app_order(), ContextKey::AppOrder),
+            (context.app_dependency(), ContextKey::Other),
+            (app.root().to_owned(), ContextKey::App("sink")),
+            (cluster.root().to_owned(), in_cluster(ClusterKey::Root)),
+            (cluster.group(), in_cluster(ClusterKey::Group)),
+            (cluster.bundle(), in_cluster(ClusterKey::Bundle)),
+            (cluster.connectivity(), in_cluster(ClusterKey::Connectivity)),
             (
                 cluster.resource_order(),
-                in_cluster(ClusterPlace::ResourceOrder),
+                in_cluster(ClusterKey::ResourceOrder),
             ),
-            (cluster.resource_dependency(), Place::Other),
+            (cluster.resource_dependency(), ContextKey::Other),
             (
                 resource.root().to_owned(),
-                in_cluster(ClusterPlace::Resource("a+b:c+Role")),
+                in_cluster(ClusterKey::Resource("a+b:c+Role")),
             ),
             (
                 resource.status(),
-                in_cluster(ClusterPlace::ResourceStatus("a+b:c+Role")),
+                in_cluster(ClusterKey::ResourceStatus("a+b:c+Role")),
             ),
         ] {
-            assert_eq!(place(context.root(), &key), expect, "{key}");
+            assert_eq!(context_key(context.root(), &key), expect, "{key}");
         }
     }
 

@@ -1,24 +1,25 @@
-//! The `AppContext` library over a store, records of what was done, and a stream of their changes.
+//! The `AppContext` library over a store, the records of actions, and a stream of changes.
 //!
 //! clusters, lifecycle -> **appcontext** -> pipeline
 //!
-//! Under `/context/` the store holds exactly the layout that existing EMCO orchestrators write, so
-//! their contexts are read as they are and ours are read by them. Everything of our own lives under
+//! The keys under `/context/` have exactly the layout that EMCO orchestrators write, so their
+//! contexts are read as they are and ours are read by them. Everything of our own is under
 //! `/kindsight/`, with a version in every value. Keys are built and parsed in one file, `keys.rs`.
 //!
 //! [`AppContexts`] creates, reads and updates contexts; [`Records`] keeps the actions of deployment
-//! intent groups and clusters; [`AppContextWatch`] tells which of both changed, whoever changed them.
-//! All calls but the watch block until the store has answered: call them from threads that may block.
+//! intent groups and clusters; [`AppContextWatch`] reports which of them changed, by any writer.
+//! All calls but the watch block until the store has answered: call them from threads that may
+//! block.
 //!
-//! # What is left out
+//! # Parts of the reference that are left out
 //!
-//! - The work queue and intermediate states of rsync (`rsync/…`, `/activecontext/`): ours live in
-//!   the records. Such keys of another writer are left alone and ignored when reading.
+//! - The work queue and intermediate states of rsync (`rsync/…`, `/activecontext/`): ours are in
+//!   the records. Such keys of another writer are left alone and not read.
 //! - Status contexts, which an update of a running group uses (`statusappctxid/`, `reference/`): a
 //!   context is read by itself.
-//! - What the reference caches of readiness (`resourcesready/`, `resready/`, `ressuccess/`,
-//!   `definition/`): the interpreters answer that from the bundle.
-//! - Changing a context after it was created: apps, clusters and resources are written once, only
+//! - Cached readiness (`resourcesready/`, `resready/`, `ressuccess/`, `definition/`): interpreters
+//!   judge that from the bundle.
+//! - Changes of a context after it was created: apps, clusters and resources are written once, only
 //!   states and statuses change.
 //! - Dependencies other than "go at once", hooks, and approval sub-resources.
 
@@ -37,30 +38,31 @@ mod go_json;
 mod keys;
 mod records;
 mod snapshot;
+mod status;
 
 pub use changes::{AppContextChanges, AppContextWatch};
-pub use context::{AppContexts, Connectivity, ContextList, Recorded, StatusChange};
+pub use context::{AppContexts, ContextList, Recorded, StatusChange};
 pub use creation::{ContextMeta, NewApp, NewCluster, NewContext, NewResource};
 pub use keys::{NAME_BYTES_MAX, ResourceName};
 pub use records::{Action, ClusterRecord, DigRecord, Listed, RECORD_VERSION, Records};
 pub use snapshot::{AppSnapshot, ClusterSnapshot, ContextSnapshot, ResourceSnapshot};
+pub use status::Connectivity;
 
-/// The reasons why a context or a record cannot be read or written, split by what the caller does
-/// next.
+/// Errors of contexts and records, split by what the caller does next.
 ///
 /// An error of a write means that it was not acknowledged. It is then there as a whole or not at
 /// all.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// This name cannot be part of a key: refuse the request it came from.
+    /// The name cannot be part of a key: refuse the request that it came from.
     #[error("`{name}` is not {wanted}")]
     Name {
         /// The name as given.
         name: String,
-        /// What would be right.
+        /// The kind of name that is expected, with its rules.
         wanted: &'static str,
     },
-    /// Written by another release than this one, most likely a newer one: use that release.
+    /// The record was written by another release, most likely a newer one: use that release.
     #[error("`{key}` has version {found}, this release knows {known}")]
     UnknownVersion {
         /// The key of the record.
@@ -70,18 +72,18 @@ pub enum Error {
         /// The version that is understood.
         known: u64,
     },
-    /// The value of one of our own keys is damaged: this record cannot be used.
+    /// The record is damaged: it cannot be used.
     #[error("`{key}` cannot be read: {why}")]
     Unreadable {
         /// The key of the record.
         key: String,
-        /// What is wrong with its value.
+        /// The reason, as a fragment of a sentence.
         why: String,
     },
-    /// A value is not JSON; no type of this crate is one.
+    /// JSON cannot express a value, which no type of this crate leads to: report a bug.
     #[error("failed to write a value as JSON")]
     Encode(#[source] serde_json::Error),
-    /// The store refused or failed: see what its error asks for.
+    /// The store refused or failed: do what its error asks for.
     #[error(transparent)]
     Store(#[from] kindsight_store::Error),
 }
@@ -89,11 +91,11 @@ pub enum Error {
 /// The result of every call of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// One value that could not be understood. Its neighbours are not affected.
+/// A stored value that could not be understood. Its neighbours are not affected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable {
-    /// The key it stands under.
+    /// The key of the value.
     pub key: String,
-    /// Why.
+    /// The reason, as a fragment of a sentence.
     pub why: String,
 }

@@ -1,7 +1,7 @@
-//! What was done to deployment intent groups and clusters: an append-only list of actions each.
+//! Records of deployment intent groups and clusters: for each an append-only list of actions.
 //!
-//! Ours alone, so every value carries a version. An action is appended only if nobody else appended
-//! one in between, so two writers can never lose one.
+//! Other orchestrators do not read them, so every value carries a version of our own. An action is
+//! appended only if no other writer appended one in between, so two writers never lose one.
 
 use std::sync::Arc;
 
@@ -17,15 +17,15 @@ mod tests;
 /// The version of records that this release writes.
 pub const RECORD_VERSION: u64 = 1;
 
-/// One step in the life of a deployment intent group or a cluster.
+/// An action on a deployment intent group or a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Action {
-    /// What it led to.
+    /// The state that it led to.
     pub state: LifecycleState,
-    /// The context it concerned, if any. Stored as the empty string if none.
+    /// The context that it was about, if any. Stored as the empty string if none.
     #[serde(with = "instance")]
     pub instance: Option<ContextId>,
-    /// When, in RFC 3339; kept as it was written.
+    /// The time in RFC 3339, as it was written.
     pub time: String,
 }
 
@@ -57,35 +57,35 @@ mod instance {
     }
 }
 
-/// The life of a deployment intent group.
+/// The record of a deployment intent group.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct DigRecord {
-    /// The composite profile it is deployed with.
+    /// The composite profile that it is deployed with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// What was done, oldest first. The last one is its state.
+    /// The actions, oldest first. The last one leads to the present state.
     pub actions: Vec<Action>,
 }
 
-/// The life of a cluster.
+/// The record of a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ClusterRecord {
-    /// What was done, oldest first. The last one is its state.
+    /// The actions, oldest first. The last one leads to the present state.
     pub actions: Vec<Action>,
 }
 
-/// All records of one sort.
+/// All records of deployment intent groups, or of clusters, at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed<N, R> {
-    /// Those that could be read, in order of their keys.
+    /// The records that could be read, in order of their keys.
     pub records: Vec<(N, R)>,
-    /// Those that could not. They are left as they are.
+    /// The records that could not be read. They are left as they are.
     pub unreadable: Vec<Unreadable>,
     /// The revision up to which all changes are in the list. Newer ones may be in it too.
     pub revision: Revision,
 }
 
-/// A record as it is stored.
+/// A record as it is stored, with its version.
 #[derive(Serialize, Deserialize)]
 struct Versioned<R> {
     version: u64,
@@ -105,12 +105,12 @@ pub struct Records {
 }
 
 impl Records {
-    /// The records of this store.
+    /// Opens the records of a store.
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self { store }
     }
 
-    /// The record of a deployment intent group; none when it does not exist.
+    /// Reads the record of a deployment intent group; none when it does not exist.
     ///
     /// # Errors
     /// [`Error::UnknownVersion`] and [`Error::Unreadable`] for a record that cannot be used.
@@ -118,23 +118,25 @@ impl Records {
         self.get(&keys::dig(name))
     }
 
-    /// All deployment intent groups. For the start: queries are answered from memory.
+    /// Lists all deployment intent groups. For the start: queries are answered from memory.
     pub fn digs(&self) -> Result<Listed<DigName, DigRecord>> {
         self.list(keys::DIGS, keys::dig_of)
     }
 
-    /// Makes a deployment intent group known.
+    /// Creates the record of a deployment intent group.
     ///
     /// # Errors
-    /// [`StoreError::Conflict`] when it is known already.
+    /// [`StoreError::Conflict`] when there is one already.
     pub fn create_dig(&self, name: &DigName, record: &DigRecord) -> Result<()> {
         self.create(&keys::dig(name), record)
     }
 
-    /// Appends an action, decided on when the record was as `seen`, and returns the new record.
+    /// Appends an action that was decided on when the record was as `seen`, and answers the new
+    /// record.
     ///
     /// # Errors
-    /// [`StoreError::Conflict`] when the record is not as `seen` any more: read again, decide again.
+    /// [`StoreError::Conflict`] when the record is not as `seen` any more: read again, decide
+    /// again.
     pub fn append_dig(
         &self,
         name: &DigName,
@@ -146,10 +148,12 @@ impl Records {
         self.replace(&keys::dig(name), seen, next)
     }
 
-    /// Forgets a deployment intent group, if it is still as `seen`. Its contexts stay.
+    /// Deletes the record of a deployment intent group, if it is still as `seen`. Its contexts
+    /// stay.
     ///
     /// # Errors
-    /// [`StoreError::Conflict`] when the record is not as `seen` any more: read again, decide again.
+    /// [`StoreError::Conflict`] when the record is not as `seen` any more: read again, decide
+    /// again.
     pub fn delete_dig(&self, name: &DigName, seen: &DigRecord) -> Result<()> {
         let key = keys::dig(name);
         let stored = self.stored_as_seen(&key, seen)?;
@@ -158,7 +162,7 @@ impl Records {
         Ok(())
     }
 
-    /// The record of a cluster; none when nothing was ever done to it.
+    /// Reads the record of a cluster; none when there never was an action on it.
     ///
     /// # Errors
     /// As [`Records::dig`].
@@ -166,12 +170,12 @@ impl Records {
         self.get(&keys::cluster(name))
     }
 
-    /// All clusters that have a record.
+    /// Lists all clusters that have a record.
     pub fn clusters(&self) -> Result<Listed<ClusterName, ClusterRecord>> {
         self.list(keys::CLUSTERS, keys::cluster_of)
     }
 
-    /// Makes a cluster known.
+    /// Creates the record of a cluster.
     ///
     /// # Errors
     /// As [`Records::create_dig`].
@@ -179,7 +183,8 @@ impl Records {
         self.create(&keys::cluster(name), record)
     }
 
-    /// Appends an action, decided on when the record was as `seen`, and returns the new record.
+    /// Appends an action that was decided on when the record was as `seen`, and answers the new
+    /// record.
     ///
     /// # Errors
     /// As [`Records::append_dig`].
@@ -215,7 +220,7 @@ impl Records {
                 (Some(name), Ok(record)) => listed.records.push((name, record)),
                 (None, _) => listed.unreadable.push(Unreadable {
                     key,
-                    why: "the key names nothing that is known".to_owned(),
+                    why: "the key is not one of a record".to_owned(),
                 }),
                 (_, Err(Error::Unreadable { key, why })) => {
                     listed.unreadable.push(Unreadable { key, why });
@@ -242,7 +247,7 @@ impl Records {
         Ok(next)
     }
 
-    /// The bytes of a record that says what the caller has `seen`.
+    /// Reads the bytes of a record, if it is still as `seen`.
     fn stored_as_seen<R: Record>(&self, key: &str, seen: &R) -> Result<Vec<u8>> {
         let conflict = || StoreError::Conflict {
             key: key.to_owned(),
@@ -256,7 +261,7 @@ impl Records {
     }
 }
 
-/// What a record must be able to do.
+/// A record that can be stored and compared.
 trait Record: Serialize + serde::de::DeserializeOwned + PartialEq {}
 
 impl Record for DigRecord {}
@@ -269,7 +274,8 @@ fn encode<R: Record>(record: &R) -> Result<String> {
     })
 }
 
-/// The version is read first, by itself: what a newer one looks like is not known here.
+/// Decodes a record. The version is read first and by itself, because a newer record may have any
+/// other form.
 fn decode<R: Record>(key: &str, stored: &[u8]) -> Result<R> {
     let unreadable = |error: serde_json::Error| Error::Unreadable {
         key: key.to_owned(),

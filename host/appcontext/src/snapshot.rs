@@ -1,4 +1,4 @@
-//! A whole context as it was at one moment.
+//! Snapshots: whole contexts as they were at one moment.
 
 use kindsight_model::{ClusterName, ContextId, ContextStatus, RsyncStatus};
 
@@ -13,53 +13,54 @@ pub(crate) use reading::read;
 /// One context as it was at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextSnapshot {
-    /// Its id.
+    /// The id.
     pub id: ContextId,
-    /// Whose it is.
+    /// The deployment intent group that it instantiates; none where nothing readable is stored.
     pub meta: Option<ContextMeta>,
-    /// Its status; a word of another orchestrator is kept as it is.
+    /// The state as it is stored; a word of another orchestrator is kept as it is.
     pub status: Option<ContextStatus>,
-    /// Whether it is to be left alone.
+    /// Set when the orchestrator is asked to stop working on it.
     pub stop_flag: bool,
-    /// Its apps: those the order instruction names, then the others in order of their keys.
+    /// The apps: those that the order instruction names, then the others in order of their keys.
     pub apps: Vec<AppSnapshot>,
-    /// Values that could not be understood, in order of their keys. They are missing above.
+    /// The values that could not be understood, in order of their keys. They are missing above.
     pub unreadable: Vec<Unreadable>,
 }
 
-/// One app of it.
+/// An app of a context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppSnapshot {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Where it was sent, in order of their keys.
+    /// The clusters that it was sent to, in order of their keys.
     pub clusters: Vec<ClusterSnapshot>,
 }
 
-/// One app in one cluster.
+/// An app of a context in one cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClusterSnapshot {
-    /// Which cluster.
+    /// The name of the cluster.
     pub cluster: ClusterName,
-    /// The number of its group, where placement chose one of several.
+    /// The number of the group of clusters, if placement chose one of several.
     pub group: Option<String>,
     /// The `status` of its ResourceBundleState, as JSON text; none until one came.
     pub bundle_status_json: Option<String>,
-    /// Whether it could be reached; none until it was tried.
+    /// The outcome of the last attempt to reach the cluster; none until the first.
     pub connectivity: Option<Connectivity>,
-    /// What was sent there: in the order that the instruction gives, then in order of their keys.
+    /// The resources that were sent there: those that the order instruction names, then the others
+    /// in order of their keys.
     pub resources: Vec<ResourceSnapshot>,
 }
 
-/// One resource.
+/// A resource of a context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResourceSnapshot {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its Kind.
+    /// The Kind.
     pub kind: String,
-    /// Its manifest, as YAML; none where another orchestrator stored none or it is damaged.
+    /// The manifest, as YAML; none where another orchestrator stored none or it is damaged.
     pub manifest: Option<String>,
-    /// What happened to it; none until it was sent.
+    /// The rsync status; none until the resource was sent.
     pub status: Option<RsyncStatus>,
 }

@@ -68,8 +68,8 @@ pub enum Write {
 
 /// Changes that are made together or not at all, under conditions.
 ///
-/// A key is put at most once in a batch and not deleted beside it, so the order of the writes carries
-/// no meaning.
+/// A key is put at most once in a batch and not deleted beside it, so the order of the writes
+/// carries no meaning.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Batch {
     conditions: Vec<Condition>,
@@ -146,8 +146,8 @@ impl Batch {
     /// first, so that all stores refuse alike.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] for a value over `value_bytes_max`, [`Error::DuplicateKey`] for a key that
-    /// is put twice, or put and deleted.
+    /// [`Error::TooLarge`] for a value over `value_bytes_max`, [`Error::DuplicateKey`] for a key
+    /// that is put twice, or put and deleted.
     ///
     /// [`Store::apply`]: crate::Store::apply
     pub fn check(&self, value_bytes_max: usize) -> Result<()> {

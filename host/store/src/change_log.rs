@@ -1,26 +1,26 @@
 //! The latest changes of a store, kept in memory for its watches.
 //!
-//! An implementation of [`Store`](crate::Store) appends each batch once it is durable; watches read
-//! by themselves. Nothing is queued for a watch, so a slow one costs only itself.
+//! An implementation of [`Store`](crate::Store) appends each batch once it is durable, and each
+//! watch reads at its own pace. Nothing is queued for a watch, so a slow one costs only itself.
 
 use std::collections::VecDeque;
 
-use tokio::sync::watch::Sender;
+use tokio::sync::watch::{Receiver, Sender};
 
-use crate::{Change, Changes, Error, Result, Revision, Watch};
+use crate::{Change, Changes, Error, Result, Revision};
 
 #[cfg(test)]
 mod tests;
 
-/// The number of changed keys that a store keeps for its watches. A watch that is further behind has
-/// to read its range again.
+/// The number of changed keys that a store keeps for its watches. A watch that is further behind
+/// has to read its range again.
 ///
 /// The largest common batch creates an `AppContext`: 1,000 resources are some 1,000 keys, and their
-/// states the same once more. Eight such contexts, or 16,384 reports of one key each, may come while
-/// a reader is busy. A key has at most about 600 bytes, so the log has at most 10 MiB.
+/// states the same once more. Eight such contexts, or 16,384 reports of one key each, may come
+/// while a reader is busy. Our keys have at most about 600 bytes, so the log takes at most 10 MiB.
 pub const CHANGES_KEPT_MAX: usize = 16 * 1024;
 
-/// The log of one store. Shared by its writers; watches outlive it and are told that it is closed.
+/// The log of one store. Watches read what is in it to the end after it was dropped.
 #[derive(Debug)]
 pub(crate) struct ChangeLog {
     recent: Sender<Recent>,
@@ -63,18 +63,15 @@ impl ChangeLog {
         revision
     }
 
-    /// Forgets all changes, so that every watch is told to read again. Called when a batch may have
-    /// been applied that cannot be told.
+    /// Forgets all changes, so that every watch gets [`Error::Compacted`]. Called when it is in
+    /// doubt if a batch was applied.
     pub(crate) fn forget(&self) {
         self.recent.send_modify(Recent::forget);
     }
 
-    /// Watches the changes under `prefix` from the one after the revision `after`.
-    ///
-    /// # Errors
-    /// [`Error::Compacted`] when the log does not go back to `after`.
-    pub(crate) fn watch(&self, prefix: &str, after: Revision) -> Result<Watch> {
-        Watch::new(prefix, after, self.recent.subscribe())
+    /// Gives a watch access to the batches, and wakes it when there are more.
+    pub(crate) fn subscribe(&self) -> Receiver<Recent> {
+        self.recent.subscribe()
     }
 }
 
@@ -84,8 +81,8 @@ impl Recent {
         self.latest
     }
 
-    /// Refuses a revision after which not every change is held. One that was never reached is of
-    /// another store, or of this one before a restart.
+    /// Refuses a revision after which not every change is in the batches. One that was never
+    /// reached belongs to another store, or to this one before a restart.
     ///
     /// # Errors
     /// [`Error::Compacted`].
@@ -97,7 +94,7 @@ impl Recent {
         Err(Error::Compacted { oldest })
     }
 
-    /// The first batch after the revision `after` that changes a key under `prefix`.
+    /// Finds the first batch after the revision `after` that changes a key under `prefix`.
     ///
     /// # Errors
     /// As [`Recent::check`].
@@ -125,7 +122,7 @@ impl Recent {
         revision
     }
 
-    /// Counts as a batch, because a revision that was answered before is too old from now on.
+    /// Drops all batches. Counts as a batch itself, so that every revision of before is too old.
     fn forget(&mut self) {
         self.latest = self.latest.next();
         self.oldest = self.latest;

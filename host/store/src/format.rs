@@ -7,7 +7,7 @@ use crate::{Batch, Error, Result, Store};
 /// The version of the layout that this release writes.
 pub const FORMAT_VERSION: u64 = 1;
 
-/// The key of the mark.
+/// The key of the mark, a version as JSON.
 const KEY: &str = "/kindsight/format/";
 
 #[derive(Serialize, Deserialize)]

@@ -3,12 +3,13 @@
 //! appcontext, catalog -> **store** -> one file
 //!
 //! [`Store`] is the interface, [`RedbStore`] the embedded implementation in one file. Keys and
-//! values belong to the crates above; the one key of this crate is the mark that tells which layout
-//! a store has. Every call blocks until the store has answered: call it from threads that may block.
+//! values belong to the crates that use a store; the only key of this crate is the mark with the
+//! version of the layout. Calls block until the store has answered, so they belong on threads that
+//! may block; [`Watch::next`] alone is async.
 //!
-//! A reader that keeps up with a store reads a [`Range`] and then follows a [`Watch`] from the
-//! range's [`Revision`]. A watch tells which keys changed, the reader reads them again; when it is
-//! told [`Error::Compacted`], it begins anew.
+//! A reader that follows a store reads a [`Range`] and then the [`Watch`] after the range's
+//! [`Revision`]. The watch reports the keys that changed, and the reader reads them again. After
+//! [`Error::Compacted`] it begins anew with a range.
 
 #![warn(
     clippy::expect_used,
@@ -20,6 +21,7 @@
 
 mod batch;
 mod change_log;
+mod changes;
 mod format;
 mod redb_store;
 mod revision;
@@ -30,19 +32,20 @@ use std::path::PathBuf;
 
 pub use batch::{Batch, Condition, Write};
 pub use change_log::CHANGES_KEPT_MAX;
+pub use changes::{Change, ChangeKind, Changes};
 pub use format::FORMAT_VERSION;
 pub use redb_store::{CACHE_BYTES, RedbStore, VALUE_BYTES_MAX};
 pub use revision::Revision;
 pub use store::{Keys, Range, Store};
-pub use watch::{Change, ChangeKind, Changes, Watch};
+pub use watch::Watch;
 
-/// The reasons why a store cannot do what it was asked, split by what the caller does next.
+/// Errors of a store, split by what the caller does next.
 ///
 /// An error of [`Store::apply`] means that the batch was not acknowledged. It was then applied as a
 /// whole or not at all.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// One batch writes the same key more than once: refuse the request it came from.
+    /// One batch writes the same key more than once: refuse the request that it came from.
     #[error("`{key}` is written more than once")]
     DuplicateKey {
         /// The key.
@@ -53,7 +56,7 @@ pub enum Error {
     TooLarge {
         /// The key of the value.
         key: String,
-        /// Size of the value.
+        /// The size of the value.
         bytes: usize,
         /// The limit of this store, from [`Store::value_bytes_max`].
         max: usize,
@@ -76,7 +79,7 @@ pub enum Error {
     #[error("the store is closed")]
     Closed,
     /// No space is left: free some. The store recovers by itself when there is space again.
-    #[error("no room left in the store")]
+    #[error("no space left for the store")]
     Full(#[source] std::io::Error),
     /// Another process has the store open: stop it, or use another file.
     #[error("{} is in use by another process", path.display())]
@@ -98,7 +101,7 @@ pub enum Error {
     ForeignStore {
         /// The file.
         path: PathBuf,
-        /// What was found instead.
+        /// The content that was found instead.
         why: String,
     },
     /// The store has the layout of another release, most likely a newer one: use that release.
@@ -116,7 +119,7 @@ pub enum Error {
     Unreadable {
         /// The key of the mark.
         key: String,
-        /// What is wrong with its value.
+        /// The reason, as a fragment of a sentence.
         why: String,
     },
     /// The store itself failed: try again later.

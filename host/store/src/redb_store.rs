@@ -24,8 +24,8 @@ mod write;
 /// JSON string; redb itself takes 3 GiB.
 pub const VALUE_BYTES_MAX: usize = 96 * 1024 * 1024;
 
-/// The memory redb may use for pages, in bytes. Queries never read the store, so a small part of it
-/// suffices.
+/// The memory that redb may use for pages, in bytes. Queries never read the store, so a small part
+/// of it suffices.
 pub const CACHE_BYTES: usize = 64 * 1024 * 1024;
 
 const TABLE: TableDefinition<'static, &str, &[u8]> = TableDefinition::new("kindsight");
@@ -37,33 +37,34 @@ const TABLE: TableDefinition<'static, &str, &[u8]> = TableDefinition::new("kinds
 /// the whole file, so repeating a failed batch takes longer each time.
 ///
 /// A fault during a commit leaves in doubt if the batch is in the file, until the file is opened
-/// again. Watches cannot be told, so they get [`Error::Compacted`] at the fault and after the opening.
+/// again. So watches get [`Error::Compacted`] at the fault and once more after the opening.
 pub struct RedbStore {
     /// None between a fault and the next successful opening.
     database: RwLock<Option<Database>>,
     open: Box<dyn Fn() -> Result<Database> + Send + Sync>,
-    /// Held from before a transaction begins until its changes are in the log, so that the log is in
-    /// the order of the commits.
+    /// Held from before a transaction begins until its changes are in the log, so that the log is
+    /// in the order of the commits.
     commit: Mutex<()>,
     log: ChangeLog,
-    /// A commit failed, and the file was not opened since: only then is it known what the file holds.
+    /// Set from a commit that failed until the file is opened again, which settles what it holds.
     is_in_doubt: AtomicBool,
 }
 
 impl RedbStore {
-    /// Opens the store in this file, or makes one there. The folder must exist. The file can be
-    /// read by its owner only, because manifests hold Secrets.
+    /// Opens the store in a file, or makes one there. The folder must exist. Only its owner can
+    /// read the file, because manifests hold Secrets.
     ///
     /// # Errors
-    /// [`Error::Locked`] while another process has it open, [`Error::ForeignStore`] for any other file,
-    /// [`Error::UnknownVersion`] for a store of another release, [`Error::Open`] when the operating
-    /// system refuses.
+    /// [`Error::Locked`] while another process has it open, [`Error::ForeignStore`] for a file that
+    /// is no store or is damaged, [`Error::UnknownVersion`] and [`Error::Unreadable`] for a store
+    /// of another release or with a damaged mark, [`Error::Open`] when the operating system
+    /// refuses.
     pub fn open(path: &Path) -> Result<Self> {
         let path = path.to_owned();
         Self::open_with(move || file::open(&path))
     }
 
-    /// An empty store that is gone when it is dropped; for tests and demonstrations.
+    /// Makes an empty store in memory, which is lost when it is dropped; for tests.
     pub fn in_memory() -> Result<Self> {
         let memory = Mutex::new(Some(InMemoryBackend::new()));
         Self::open_with(move || {
@@ -85,7 +86,8 @@ impl RedbStore {
         Ok(store)
     }
 
-    /// Does `work`, after opening the file again if redb refuses everything since a fault.
+    /// Does `work`. If redb refuses everything because of an earlier fault, opens the file again
+    /// first.
     fn with<T>(&self, work: impl Fn(&Database) -> Result<T, redb::Error>) -> Result<T> {
         if let Some(done) = self.try_with(&work) {
             return done.map_err(failed);
@@ -95,7 +97,7 @@ impl RedbStore {
         done.unwrap_or(Err(redb::Error::PreviousIo)).map_err(failed)
     }
 
-    /// None when redb refuses everything since a fault.
+    /// Does `work`; none when redb refuses everything because of an earlier fault.
     fn try_with<T>(
         &self,
         work: impl Fn(&Database) -> Result<T, redb::Error>,
@@ -116,7 +118,8 @@ impl RedbStore {
         *database = None;
         *database = Some((self.open)()?);
         if self.is_in_doubt.swap(false, Ordering::SeqCst) {
-            // Until now readers may have been answered from memory, without the batch in doubt.
+            // Between the fault and now readers may have been answered from memory, without the
+            // batch.
             self.log.forget();
         }
         Ok(())
@@ -170,7 +173,7 @@ impl Store for RedbStore {
     }
 
     fn watch(&self, prefix: &str, after: Revision) -> Result<Watch> {
-        self.log.watch(prefix, after)
+        Watch::new(&self.log, prefix, after)
     }
 
     fn value_bytes_max(&self) -> usize {
@@ -178,7 +181,7 @@ impl Store for RedbStore {
     }
 }
 
-/// The table; none before the first write.
+/// Opens the table for reading; none before the first write.
 fn table(
     database: &Database,
 ) -> Result<Option<ReadOnlyTable<&'static str, &'static [u8]>>, redb::Error> {
@@ -222,8 +225,8 @@ fn is_full(error: &io::Error) -> bool {
     )
 }
 
-/// Opens redb over `backend`. Its checksums are verified at once: a file that was damaged is then an
-/// error here and not a surprise later.
+/// Opens redb over `backend` and verifies all checksums, so that a damaged file is refused here and
+/// not while it is used.
 fn build(backend: impl StorageBackend) -> Result<Database, DatabaseError> {
     Builder::new()
         .set_cache_size(CACHE_BYTES)

@@ -4,10 +4,9 @@ use std::fmt;
 
 /// The number of batches that a store had applied at some moment.
 ///
-/// A batch that changes something has a greater revision than every batch before it. Revisions order
-/// the changes of one opened store and mean nothing to another one or after a restart: the embedded
-/// store counts from when it was opened, so none is ever kept. The default is the revision of a store
-/// that has applied nothing yet.
+/// A batch that changes something has a greater revision than every batch before it. Revisions
+/// belong to one opened store: the embedded one counts anew when it is opened, so a revision must
+/// not be stored. The default is the revision of a store that has applied nothing yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Revision(u64);
 

@@ -1,7 +1,7 @@
-//! The interface of a store, and what it answers.
+//! The interface of a store, and its answers.
 //!
-//! A trait, because there are two stores: the embedded one and the etcd that an orchestrator shares.
-//! `contract.rs` holds the tests that each of them must pass.
+//! A trait, because an etcd that is shared with an orchestrator will be the second store beside the
+//! embedded one. `contract.rs` holds the tests that every store must pass.
 
 use crate::{Batch, Result, Revision, Watch};
 
@@ -23,20 +23,20 @@ pub trait Store: Send + Sync {
     fn keys(&self, prefix: &str) -> Result<Keys>;
 
     /// Writes all of `batch` or nothing, durably, if all its conditions hold, and answers the
-    /// revision of the store with it. Conditions are judged by what was there before the batch.
+    /// revision of the batch. Conditions are checked against the state before the batch.
     ///
     /// # Errors
-    /// [`Conflict`](crate::Error::Conflict) names the first condition that does not hold,
-    /// [`TooLarge`](crate::Error::TooLarge) and [`DuplicateKey`](crate::Error::DuplicateKey) say why no
-    /// store applies the batch.
+    /// [`Conflict`](crate::Error::Conflict) for the first condition that does not hold,
+    /// [`TooLarge`](crate::Error::TooLarge) and [`DuplicateKey`](crate::Error::DuplicateKey) for a
+    /// batch that [`Batch::check`] refuses.
     fn apply(&self, batch: &Batch) -> Result<Revision>;
 
-    /// Watches every change of a key under `prefix` whose revision is greater than `after`, in order.
-    /// All changes of a batch come together. Does not block.
+    /// Watches every change of a key under `prefix` whose revision is greater than `after`, in
+    /// order. All changes of a batch come together. Does not block.
     ///
     /// # Errors
-    /// [`Compacted`](crate::Error::Compacted) when the store does not keep changes that far back, or
-    /// did not answer `after` since it was opened: read the range again and watch from its revision.
+    /// [`Compacted`](crate::Error::Compacted) when the store does not keep changes that far back,
+    /// or `after` is not one of its revisions: read the range again and watch from its revision.
     fn watch(&self, prefix: &str, after: Revision) -> Result<Watch>;
 
     /// The largest value that this store takes, in bytes.
@@ -49,7 +49,7 @@ pub struct Range {
     /// Keys and values, in bytewise order of the keys.
     pub entries: Vec<(String, Vec<u8>)>,
     /// The revision up to which all batches are in the entries. Newer ones may be in them too, so a
-    /// watch after it misses nothing and may repeat something.
+    /// watch after it misses nothing and may report a change that was read already.
     pub revision: Revision,
 }
 

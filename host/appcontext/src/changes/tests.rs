@@ -250,8 +250,8 @@ fn a_reader_that_is_too_far_behind_is_told_to_read_again() {
     assert_eq!(told(&next(&mut watch)), only_context("7"));
 }
 
-/// A reader that loads everything while another thread writes, and then follows the changes, knows of
-/// everything that was written.
+/// A reader that loads everything while another thread writes, and then follows the changes, knows
+/// of everything that was written.
 #[test]
 fn nothing_is_missed_between_loading_and_watching() {
     const CONTEXTS: usize = 60;

@@ -212,7 +212,7 @@ fn a_damaged_record_costs_only_itself() {
         [
             Unreadable {
                 key: "/kindsight/digs/p/",
-                why: "the key names nothing that is known",
+                why: "the key is not one of a record",
             },
             Unreadable {
                 key: "/kindsight/digs/p/ca/v1/a/",

@@ -1,9 +1,10 @@
-//! Reads a context out of its keys.
+//! Reads a snapshot from the keys and values of a context.
 //!
-//! Total: whatever stands under the keys, the read succeeds and says what it could not understand.
+//! Reading never fails: a value that cannot be understood is listed and costs only itself.
 //!
-//! Keys come in bytewise order, and each ends in `/`. So a thing's own key comes first and all keys
-//! below it follow at once: one pass that looks at the last app, cluster and resource is enough.
+//! Keys come in bytewise order, and each ends in `/`. So the key of an app, a cluster or a resource
+//! comes first and all keys below it follow at once: one pass that knows the last of each is
+//! enough.
 
 use std::collections::HashMap;
 
@@ -14,17 +15,17 @@ use serde_json::Value;
 
 use super::{AppSnapshot, ClusterSnapshot, ContextSnapshot, ResourceSnapshot};
 use crate::Unreadable;
-use crate::context::StatusValue;
-use crate::keys::{self, ClusterPlace, ContextKeys, Place};
+use crate::keys::{self, ClusterKey, ContextKey, ContextKeys};
+use crate::status::StatusValue;
 
-/// What another orchestrator stores instead of a manifest for a resource it knows nothing of.
+/// The text that another orchestrator stores instead of a manifest that it does not have.
 const NO_MANIFEST: &str = "nil";
 
-/// The longest reason that is given, in characters: it may quote a value of any size.
+/// The longest reason of an unreadable value, in characters: it may quote a value of any size.
 pub(super) const WHY_CHARS_MAX: usize = 200;
 
-/// Reads a context from its entries, which must be in bytewise order of their keys; none when its
-/// root key is not there.
+/// Reads a context from its entries, which must be in bytewise order of their keys; none when the
+/// root key is absent.
 pub(crate) fn read(id: &ContextId, entries: &[(String, Vec<u8>)]) -> Option<ContextSnapshot> {
     let mut reading = Reading {
         root: ContextKeys::new(id).root().to_owned(),
@@ -41,7 +42,7 @@ pub(crate) fn read(id: &ContextId, entries: &[(String, Vec<u8>)]) -> Option<Cont
         },
     };
     for (key, value) in entries {
-        if let Err(why) = reading.take(key, value) {
+        if let Err(why) = reading.read(key, value) {
             reading.found.unreadable.push(Unreadable {
                 key: key.clone(),
                 why: why.chars().take(WHY_CHARS_MAX).collect(),
@@ -51,8 +52,8 @@ pub(crate) fn read(id: &ContextId, entries: &[(String, Vec<u8>)]) -> Option<Cont
     reading.finish()
 }
 
-/// Why one value is of no use, in words.
-type Taken<T = ()> = Result<T, String>;
+/// The result of one value; the error is a text for [`Unreadable::why`].
+type Decoded<T = ()> = Result<T, String>;
 
 struct Reading {
     root: String,
@@ -68,7 +69,7 @@ struct AppReading {
 }
 
 struct ClusterReading {
-    /// As in its key.
+    /// The name as in the key.
     name: String,
     resource_order: Vec<String>,
     resources: Vec<ResourceReading>,
@@ -76,41 +77,41 @@ struct ClusterReading {
 }
 
 struct ResourceReading {
-    /// As in its key.
+    /// The name as in the key.
     name: String,
     found: ResourceSnapshot,
 }
 
 impl Reading {
-    fn take(&mut self, key: &str, value: &[u8]) -> Taken {
-        match keys::place(&self.root, key) {
-            Place::Root => {
+    fn read(&mut self, key: &str, value: &[u8]) -> Decoded {
+        match keys::context_key(&self.root, key) {
+            ContextKey::Root => {
                 self.exists = true;
                 check_root(&self.found.id, value)?;
             }
-            Place::Meta => self.found.meta = Some(decode_object(value)?),
-            Place::Status => {
+            ContextKey::Meta => self.found.meta = Some(decode_object(value)?),
+            ContextKey::Status => {
                 self.found.status =
                     Some(decode_object::<StatusValue<ContextStatus>>(value)?.status);
             }
-            Place::StopFlag => self.found.stop_flag = decode(value)?,
-            Place::AppOrder => self.app_order = decode_instruction::<AppOrder>(value)?.names(),
-            Place::App(name) => self.apps.push(AppReading {
+            ContextKey::StopFlag => self.found.stop_flag = decode(value)?,
+            ContextKey::AppOrder => self.app_order = decode_instruction::<AppOrder>(value)?.names(),
+            ContextKey::App(name) => self.apps.push(AppReading {
                 name: name.to_owned(),
                 clusters: Vec::new(),
             }),
-            Place::InCluster(app, cluster, ClusterPlace::Root) => {
+            ContextKey::InCluster(app, cluster, ClusterKey::Root) => {
                 self.app(app)?.clusters.push(ClusterReading::new(cluster)?);
             }
-            Place::InCluster(app, cluster, place) => {
-                self.app(app)?.cluster(cluster)?.take(place, value)?;
+            ContextKey::InCluster(app, cluster, key) => {
+                self.app(app)?.cluster(cluster)?.read(key, value)?;
             }
-            Place::Other => {}
+            ContextKey::Other => {}
         }
         Ok(())
     }
 
-    fn app(&mut self, name: &str) -> Taken<&mut AppReading> {
+    fn app(&mut self, name: &str) -> Decoded<&mut AppReading> {
         let last = self.apps.last_mut().filter(|last| last.name == name);
         last.ok_or_else(|| format!("the context has no app `{name}`"))
     }
@@ -123,7 +124,7 @@ impl Reading {
 }
 
 impl AppReading {
-    fn cluster(&mut self, name: &str) -> Taken<&mut ClusterReading> {
+    fn cluster(&mut self, name: &str) -> Decoded<&mut ClusterReading> {
         let last = self.clusters.last_mut().filter(|last| last.name == name);
         last.ok_or_else(|| format!("the app has no cluster `{name}`"))
     }
@@ -138,7 +139,7 @@ impl AppReading {
 }
 
 impl ClusterReading {
-    fn new(name: &str) -> Taken<Self> {
+    fn new(name: &str) -> Decoded<Self> {
         let cluster = name.parse().map_err(|error| format!("{error}"))?;
         Ok(Self {
             name: name.to_owned(),
@@ -154,17 +155,17 @@ impl ClusterReading {
         })
     }
 
-    fn take(&mut self, place: ClusterPlace<'_>, value: &[u8]) -> Taken {
-        match place {
-            ClusterPlace::Root => {}
-            ClusterPlace::Group => self.found.group = Some(decode(value)?),
-            ClusterPlace::Bundle => self.found.bundle_status_json = Some(decode(value)?),
-            ClusterPlace::Connectivity => self.found.connectivity = Some(decode(value)?),
-            ClusterPlace::ResourceOrder => {
+    fn read(&mut self, key: ClusterKey<'_>, value: &[u8]) -> Decoded {
+        match key {
+            ClusterKey::Root => {}
+            ClusterKey::Group => self.found.group = Some(decode(value)?),
+            ClusterKey::Bundle => self.found.bundle_status_json = Some(decode(value)?),
+            ClusterKey::Connectivity => self.found.connectivity = Some(decode(value)?),
+            ClusterKey::ResourceOrder => {
                 self.resource_order = decode_instruction::<ResourceOrder>(value)?.names();
             }
-            ClusterPlace::Resource(name) => self.add_resource(name, value)?,
-            ClusterPlace::ResourceStatus(name) => {
+            ClusterKey::Resource(name) => self.add_resource(name, value)?,
+            ClusterKey::ResourceStatus(name) => {
                 let status = decode_object::<StatusValue<RsyncStatus>>(value);
                 self.resource(name)?.found.status = Some(status?.status);
             }
@@ -172,8 +173,8 @@ impl ClusterReading {
         Ok(())
     }
 
-    /// A resource with a damaged manifest is still a resource.
-    fn add_resource(&mut self, name: &str, value: &[u8]) -> Taken {
+    /// Adds a resource, also when its manifest is damaged.
+    fn add_resource(&mut self, name: &str, value: &[u8]) -> Decoded {
         let (own_name, kind) =
             keys::split_resource(name).ok_or("a resource is named `<name>+<Kind>`")?;
         let manifest = decode::<String>(value);
@@ -190,7 +191,7 @@ impl ClusterReading {
         manifest.map(|_| ())
     }
 
-    fn resource(&mut self, name: &str) -> Taken<&mut ResourceReading> {
+    fn resource(&mut self, name: &str) -> Decoded<&mut ResourceReading> {
         let last = self.resources.last_mut().filter(|last| last.name == name);
         last.ok_or_else(|| format!("the cluster has no resource `{name}`"))
     }
@@ -205,7 +206,7 @@ impl ClusterReading {
     }
 }
 
-/// An order that holds nothing is written as `null` by Go.
+/// The order of the apps. Go writes an empty one as `null`.
 #[derive(Deserialize)]
 struct AppOrder {
     apporder: Option<Vec<String>>,
@@ -217,6 +218,7 @@ impl AppOrder {
     }
 }
 
+/// The order of the resources of an app in a cluster. Go writes an empty one as `null`.
 #[derive(Deserialize)]
 struct ResourceOrder {
     resorder: Option<Vec<String>>,
@@ -228,7 +230,7 @@ impl ResourceOrder {
     }
 }
 
-/// Brings what `order` names to the front, in its order; the rest stays in the order it has.
+/// Moves what `order` names to the front, in that order; the rest stays in the order it has.
 fn sort_by_order<T>(things: &mut [T], order: &[String], name: impl Fn(&T) -> &String) {
     let mut ranks = HashMap::new();
     for (rank, name) in order.iter().enumerate() {
@@ -237,24 +239,25 @@ fn sort_by_order<T>(things: &mut [T], order: &[String], name: impl Fn(&T) -> &St
     things.sort_by_key(|thing| ranks.get(name(thing)).copied().unwrap_or(usize::MAX));
 }
 
-fn check_root(id: &ContextId, value: &[u8]) -> Taken {
+fn check_root(id: &ContextId, value: &[u8]) -> Decoded {
     if decode::<String>(value)? == id.as_str() {
         return Ok(());
     }
     Err("does not hold the id of its context".to_owned())
 }
 
-fn decode<T: DeserializeOwned>(value: &[u8]) -> Taken<T> {
+fn decode<T: DeserializeOwned>(value: &[u8]) -> Decoded<T> {
     serde_json::from_slice(value).map_err(|error| error.to_string())
 }
 
-/// As [`decode`], for what must be an object: serde would take an array for its fields in order.
-fn decode_object<T: DeserializeOwned>(value: &[u8]) -> Taken<T> {
+/// Decodes an object. Other than [`decode`] it refuses an array, which serde takes for the fields
+/// in order.
+fn decode_object<T: DeserializeOwned>(value: &[u8]) -> Decoded<T> {
     let object = Value::Object(decode(value)?);
     serde_json::from_value(object).map_err(|error| error.to_string())
 }
 
-/// An object that was stored as a JSON string.
-fn decode_instruction<T: DeserializeOwned>(value: &[u8]) -> Taken<T> {
+/// Decodes an object that is stored as a JSON string.
+fn decode_instruction<T: DeserializeOwned>(value: &[u8]) -> Decoded<T> {
     decode_object(decode::<String>(value)?.as_bytes())
 }

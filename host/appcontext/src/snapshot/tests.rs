@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::reading::WHY_CHARS_MAX;
 use super::*;
-use crate::keys::{self, Place};
+use crate::keys::{self, ContextKey};
 
 const ROOT: &str = "/context/7/";
 
@@ -402,7 +402,7 @@ proptest! {
         sorted.insert(0, (ROOT.to_owned(), br#""7""#.to_vec()));
         let snapshot = read(&id(), &sorted).unwrap();
         let own_keys = sorted.iter().filter(|(key, _)| {
-            matches!(keys::place(ROOT, key), Place::App(_))
+            matches!(keys::context_key(ROOT, key), ContextKey::App(_))
         });
         prop_assert_eq!(snapshot.apps.len(), own_keys.count());
         prop_assert!(snapshot.unreadable.len() <= sorted.len());

@@ -1,6 +1,6 @@
 use super::*;
-use crate::ChangeKind;
 use crate::store::contract::{compacted_to, nothing_yet, wait};
+use crate::{ChangeKind, Watch};
 
 fn puts(prefix: &str, count: usize) -> Vec<Change> {
     let keys = (0..count).map(|number| format!("{prefix}{number}/"));
@@ -18,15 +18,19 @@ fn the_oldest_batches_go_when_the_log_is_full() {
     let first = log.append(puts("/a/", 1));
     let second = log.append(puts("/b/", CHANGES_KEPT_MAX - 1));
     assert_eq!(
-        wait(log.watch("", begin).unwrap().next()).unwrap().revision,
+        wait(Watch::new(&log, "", begin).unwrap().next())
+            .unwrap()
+            .revision,
         first
     );
     log.append(puts("/c/", 1));
-    assert_eq!(compacted_to(log.watch("", begin)), first);
-    let mut watch = log.watch("/c/", first).unwrap();
+    assert_eq!(compacted_to(Watch::new(&log, "", begin)), first);
+    let mut watch = Watch::new(&log, "/c/", first).unwrap();
     assert_eq!(wait(watch.next()).unwrap().changes, puts("/c/", 1));
     assert_eq!(
-        wait(log.watch("", first).unwrap().next()).unwrap().revision,
+        wait(Watch::new(&log, "", first).unwrap().next())
+            .unwrap()
+            .revision,
         second
     );
     assert_eq!(log.recent.borrow().changes, CHANGES_KEPT_MAX);
@@ -35,7 +39,7 @@ fn the_oldest_batches_go_when_the_log_is_full() {
 #[test]
 fn a_watch_does_not_fall_behind_by_what_it_passes_over() {
     let log = ChangeLog::new();
-    let mut watch = log.watch("/a/", log.latest()).unwrap();
+    let mut watch = Watch::new(&log, "/a/", log.latest()).unwrap();
     for _ in 0..3 {
         log.append(puts("/b/", CHANGES_KEPT_MAX / 2));
         nothing_yet(&mut watch);
@@ -49,9 +53,9 @@ fn a_batch_over_the_limit_leaves_an_empty_log() {
     let log = ChangeLog::new();
     let before = log.append(puts("/a/", 1));
     let large = log.append(puts("/b/", CHANGES_KEPT_MAX + 1));
-    assert_eq!(compacted_to(log.watch("/a/", before)), large);
+    assert_eq!(compacted_to(Watch::new(&log, "/a/", before)), large);
     assert!(log.recent.borrow().batches.is_empty());
-    let mut watch = log.watch("", large).unwrap();
+    let mut watch = Watch::new(&log, "", large).unwrap();
     log.append(puts("/c/", 1));
     assert_eq!(wait(watch.next()).unwrap().changes, puts("/c/", 1));
 }
@@ -59,7 +63,7 @@ fn a_batch_over_the_limit_leaves_an_empty_log() {
 #[test]
 fn a_watch_that_is_told_to_read_again_is_told_so_until_it_is_dropped() {
     let log = ChangeLog::new();
-    let mut watch = log.watch("/a/", log.latest()).unwrap();
+    let mut watch = Watch::new(&log, "/a/", log.latest()).unwrap();
     log.forget();
     assert_eq!(compacted_to(wait(watch.next())), log.latest());
     log.append(puts("/a/", 1));
@@ -70,13 +74,13 @@ fn a_watch_that_is_told_to_read_again_is_told_so_until_it_is_dropped() {
 fn a_revision_that_was_never_reached_is_refused() {
     let (log, other) = (ChangeLog::new(), ChangeLog::new());
     let later = other.append(puts("/a/", 1));
-    assert_eq!(compacted_to(log.watch("", later)), log.latest());
+    assert_eq!(compacted_to(Watch::new(&log, "", later)), log.latest());
 }
 
 #[test]
 fn a_dropped_watch_leaves_nothing_behind() {
     let log = ChangeLog::new();
-    let watches = [(); 3].map(|()| log.watch("", log.latest()).unwrap());
+    let watches = [(); 3].map(|()| Watch::new(&log, "", log.latest()).unwrap());
     assert_eq!(log.recent.receiver_count(), 3);
     drop(watches);
     assert_eq!(log.recent.receiver_count(), 0);
@@ -85,7 +89,7 @@ fn a_dropped_watch_leaves_nothing_behind() {
 #[test]
 fn a_watch_reads_to_the_end_and_is_told_that_the_store_is_gone() {
     let log = ChangeLog::new();
-    let mut watch = log.watch("", log.latest()).unwrap();
+    let mut watch = Watch::new(&log, "", log.latest()).unwrap();
     log.append(puts("/a/", 1));
     drop(log);
     assert_eq!(wait(watch.next()).unwrap().changes, puts("/a/", 1));

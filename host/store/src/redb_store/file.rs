@@ -1,4 +1,4 @@
-//! Opens the file of a store, and refuses a file that is none.
+//! Opens the file of a store, and refuses any other file.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -10,7 +10,7 @@ use redb::{Database, DatabaseError, ReadableDatabase, StorageError, TableError};
 use super::{TABLE, build, failed};
 use crate::{Error, Result};
 
-/// Opens the file or makes it, locks it, repairs it after a crash.
+/// Opens the file or makes it, locks it, and repairs it after a crash.
 pub(super) fn open(path: &Path) -> Result<Database> {
     let file = open_or_create(path).map_err(|source| Error::Open {
         path: path.to_owned(),
@@ -34,7 +34,7 @@ fn open_or_create(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Makes the name of a new file as durable as its content will be.
+/// Makes the name of a new file durable, as its content will be.
 #[cfg(unix)]
 fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = match path.parent() {
@@ -61,7 +61,7 @@ fn refused(path: &Path, error: DatabaseError) -> Error {
     }
 }
 
-/// A redb file is ours when it has our table or nothing at all.
+/// Refuses a redb file that has tables, and not ours.
 fn check_tables(path: &Path, database: &Database) -> Result<()> {
     let transaction = database
         .begin_read()

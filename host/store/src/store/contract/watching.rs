@@ -18,13 +18,13 @@ pub(super) const CLAUSES: &[Clause] = &[
     ("a watch begins after its revision", beginning),
     ("a watch wakes up when something changes", waking),
     ("a watch is about its prefix alone", prefixes),
-    ("deleted keys are told, absent ones are not", deletes),
+    ("a watch reports deleted keys and no absent ones", deletes),
     ("all changes of a batch come together", together),
     ("a batch that is refused changes nothing", refusals),
     ("two watches read by themselves", independence),
     ("a future that is dropped loses nothing", dropped_futures),
     ("a revision that is too old is refused", too_old),
-    ("a watch that lags too far is told so", lagging),
+    ("a watch that lags too far is compacted", lagging),
     ("changes come in the order of the commits", order),
     (
         "nothing is lost between a range and its watch",
@@ -247,7 +247,7 @@ fn order(store: &dyn Store) {
 }
 
 /// Readers that begin while others write end with exactly what the store holds, although they read
-/// each key only when they are told that it changed. Every key is written once, so a change that is
+/// each key only when a watch reports it. Every key is written once, so a change that is
 /// lost is not made good by a later one.
 fn between_range_and_watch(store: &dyn Store) {
     const WRITERS: usize = 3;
