@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const NAMED_BY: &[(&str, &[&str])] = &[
     ("kube", &["kindsight-clusters"]),
     ("k8s-openapi", &["kindsight-clusters"]),
-    ("notify", &["kindsight-clusters"]),
+    ("notify", &["kindsight-folder"]),
     ("etcd-client", &["kindsight-store"]),
     ("redb", &["kindsight-store"]),
     ("wasmtime", &["kindsight-interpreter"]),
@@ -25,7 +25,10 @@ const NAMED_BY: &[(&str, &[&str])] = &[
     ("oci-client", &["kindsight-catalog"]),
     ("arc-swap", &["kindsight-interpreter"]),
     ("axum", &["kindsight-rest"]),
-    ("utoipa", &["kindsight-model", "kindsight-rest"]),
+    (
+        "utoipa",
+        &["kindsight-model", "kindsight-api", "kindsight-rest"],
+    ),
     ("utoipa-axum", &["kindsight-rest"]),
     ("tower-http", &["kindsight-rest"]),
     ("clap", &["kindsight"]),
@@ -36,7 +39,12 @@ const NAMED_BY: &[(&str, &[&str])] = &[
 const ROOMS: &[(&str, &[&str])] = &[
     ("kindsight-model", &[]),
     ("kindsight-store", &[]),
-    ("kindsight-clusters", &["kindsight-model"]),
+    ("kindsight-folder", &[]),
+    ("kindsight-api", &["kindsight-model"]),
+    (
+        "kindsight-clusters",
+        &["kindsight-folder", "kindsight-model"],
+    ),
     (
         "kindsight-appcontext",
         &["kindsight-model", "kindsight-store"],
@@ -44,10 +52,30 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("kindsight-interpreter", &["kindsight-model"]),
     (
         "kindsight-catalog",
-        &["kindsight-interpreter", "kindsight-model"],
+        &[
+            "kindsight-api",
+            "kindsight-folder",
+            "kindsight-interpreter",
+            "kindsight-model",
+            "kindsight-store",
+        ],
     ),
-    ("kindsight-status", &["kindsight-model"]),
-    ("kindsight-rest", &["kindsight-model", "kindsight-status"]),
+    ("kindsight-status", &["kindsight-api", "kindsight-model"]),
+    (
+        "kindsight-pipeline",
+        &[
+            "kindsight-appcontext",
+            "kindsight-clusters",
+            "kindsight-interpreter",
+            "kindsight-model",
+            "kindsight-status",
+            "kindsight-store",
+        ],
+    ),
+    (
+        "kindsight-rest",
+        &["kindsight-api", "kindsight-model", "kindsight-status"],
+    ),
 ];
 
 /// The binary, which wires all rooms together.

@@ -1,48 +1,59 @@
-//! What there is to say of a cluster.
-
-use std::path::PathBuf;
+//! Events of a cluster.
 
 use kindsight_model::{Bundle, ClusterName, DeploymentId};
 
-/// Something new about one cluster. For one cluster, events come in the order in which they were
-/// seen; between clusters there is no order.
+/// A change in what one cluster reports.
+///
+/// Every source of clusters keeps this contract:
+///
+/// - The events of one cluster come in the order in which it was seen to change; between clusters
+///   there is no order. Of changes that follow each other quickly only the last may be reported.
+/// - Nothing is reported twice while it stays the same, but for a report after
+///   [`ClusterEvent::Unreadable`].
+/// - Only [`ClusterEvent::Gone`] takes a report away. An unreadable report, or a cluster that cannot
+///   be reached, leaves the one before as it is.
+/// - A source waits while nobody takes its events, and is tried again for as long as it runs.
 #[derive(Debug, Clone)]
 pub enum ClusterEvent {
-    /// The cluster reports on an app: this replaces what it said of the same deployment before.
+    /// The cluster reports on an app: this replaces its report on the same deployment before, and
+    /// whatever was unreadable of it.
     Bundle {
-        /// Who says it.
+        /// The cluster.
         cluster: ClusterName,
-        /// All of what it says of the app.
+        /// All of the report.
         bundle: Bundle,
     },
     /// The cluster does not report on an app any more.
     Gone {
-        /// Who fell silent.
+        /// The cluster.
         cluster: ClusterName,
-        /// About what.
+        /// The app.
         deployment: DeploymentId,
     },
-    /// A report cannot be used; what was said before stays true. Said once for each content.
+    /// A report cannot be used; the one before stays. Reported once for each content.
     Unreadable {
-        /// Where it came from.
+        /// The cluster.
         cluster: ClusterName,
-        /// The file it stands in.
-        file: PathBuf,
-        /// Why, for people.
+        /// The app it is about, where that is known.
+        deployment: Option<DeploymentId>,
+        /// The place it comes from, as text for people: a path, a URL.
+        origin: String,
+        /// The reason, as text for people.
         error: String,
     },
-    /// Everything the cluster has to say has been said: comes after the first listing, and again
-    /// after each time the cluster was [`ClusterEvent::Stale`].
+    /// Every report that the cluster has was reported before this event.
+    ///
+    /// Comes once after the start, and once after each [`ClusterEvent::Stale`].
     Synced {
-        /// Whose listing is complete.
+        /// The cluster.
         cluster: ClusterName,
     },
-    /// The cluster cannot be reached. What it said last stays, and may be out of date until the
-    /// next [`ClusterEvent::Synced`]. Said once for each reason.
+    /// The cluster cannot be reached. Its reports stay, and may be out of date until the next
+    /// [`ClusterEvent::Synced`]. Reported once for each reason.
     Stale {
-        /// Who cannot be reached.
+        /// The cluster.
         cluster: ClusterName,
-        /// Why, for people.
+        /// The reason, as text for people.
         reason: String,
     },
 }

@@ -1,10 +1,11 @@
-//! What the clusters said, as a stream of events for each of them.
+//! Reports of the clusters, as a stream of events for each of them.
 //!
-//! **cluster -> clusters** -> appcontext -> interpreter -> status -> rest
+//! ```text
+//! cluster ─report─▶ ClusterSource ─ClusterEvent─▶ pipeline
+//! ```
 //!
-//! A cluster can be a folder of bundle files: [`DirectoryCluster`]. Whatever the source, the same
-//! rules hold: one bad object never ends a stream, what was said is not said again while it stays
-//! the same, and a source that cannot be reached is tried again for as long as the process runs.
+//! A cluster can be a folder of report files: [`FolderCluster`]. Whatever the source, the contract of
+//! [`ClusterEvent`] holds, so whoever takes the events does not know the source.
 
 #![warn(
     clippy::expect_used,
@@ -14,10 +15,10 @@
     clippy::print_stdout
 )]
 
-mod directory;
 mod event;
+mod folder;
+mod source;
 
-pub use directory::{
-    DirectoryCluster, FILES_MAX, POLL_EVERY, ParseClusterError, QUIET_FOR, QUIET_WITHIN,
-};
 pub use event::ClusterEvent;
+pub use folder::FolderCluster;
+pub use source::{ClusterSource, ParseClusterError};

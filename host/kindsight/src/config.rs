@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser};
 use kindsight_catalog::CatalogLimits;
-use kindsight_clusters::DirectoryCluster;
+use kindsight_clusters::ClusterSource;
 use kindsight_interpreter::{Isolation, Limits};
 
 use crate::cli::Cli;
@@ -50,7 +50,7 @@ pub(crate) struct ServeArgs {
         value_name = "PROVIDER+NAME=DIR",
         value_delimiter = ','
     )]
-    pub(crate) clusters: Vec<DirectoryCluster>,
+    pub(crate) clusters: Vec<ClusterSource>,
     /// A folder of interpreters (`*.wasm`) that is watched: what is put there goes live, what is
     /// taken away goes. One of the same name as a built-in takes its place; one that was uploaded
     /// takes the place of both.

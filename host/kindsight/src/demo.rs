@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use kindsight_catalog::CatalogLimits;
-use kindsight_clusters::DirectoryCluster;
+use kindsight_clusters::{ClusterSource, FolderCluster};
 use kindsight_interpreter::Limits;
 use kindsight_store::{RedbStore, Store};
 
@@ -58,7 +58,8 @@ fn parts(args: &DemoArgs, application: &Application, folder: &Path) -> anyhow::R
         for (file, bundle) in cluster.bundles {
             std::fs::write(reports.join(file), bundle)?;
         }
-        clusters.push(DirectoryCluster::new(cluster.name.parse()?, reports));
+        let cluster = FolderCluster::new(cluster.name.parse()?, reports);
+        clusters.push(ClusterSource::Folder(cluster));
     }
     let limits = Limits::default();
     let cache = live::cache_folder();

@@ -16,7 +16,6 @@ mod swap;
 mod walk;
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
@@ -100,11 +99,16 @@ impl Road {
             }
             ClusterEvent::Unreadable {
                 cluster,
-                file,
+                deployment,
+                origin,
                 error,
             } => {
-                tracing::warn!(%cluster, file = %file.display(), error, "report not readable");
-                self.unreadable(&cluster, &file, &error, now_ms);
+                tracing::warn!(%cluster, origin, error, "report not readable");
+                if let Some(deployment) = deployment {
+                    self.change(&deployment, &cluster, |place, _| {
+                        place.fault(&error, now_ms)
+                    });
+                }
             }
             ClusterEvent::Stale { cluster, reason } => {
                 tracing::warn!(%cluster, reason, "cluster cannot be reached");
@@ -151,15 +155,6 @@ impl Road {
             let after = self.reports;
             self.swap.reported(context, before, after, is_set_back);
         }
-    }
-
-    /// Says of an unreadable report in the place it is about, as far as its file name tells.
-    fn unreadable(&mut self, cluster: &ClusterName, file: &Path, error: &str, now_ms: i64) {
-        let stem = file.file_stem().and_then(|stem| stem.to_str());
-        let Some(deployment) = stem.and_then(|stem| stem.parse::<DeploymentId>().ok()) else {
-            return;
-        };
-        self.change(&deployment, cluster, |place, _| place.fault(error, now_ms));
     }
 
     /// Judges again what asked for it, by the set it is shown by. Answers when that will be next.

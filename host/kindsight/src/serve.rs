@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use kindsight_clusters::DirectoryCluster;
+use kindsight_clusters::ClusterSource;
 use kindsight_interpreter::Interpreters;
 use kindsight_rest::{AppState, Limits};
 use kindsight_status::Board;
@@ -39,7 +39,7 @@ pub(crate) struct Parts {
     pub(crate) live: Live,
     /// The watched directory of interpreters.
     pub(crate) directory: Option<PathBuf>,
-    pub(crate) clusters: Vec<DirectoryCluster>,
+    pub(crate) clusters: Vec<ClusterSource>,
     pub(crate) listen: SocketAddr,
     pub(crate) interpreter_limits: kindsight_interpreter::Limits,
     pub(crate) limits: Limits,
@@ -136,7 +136,7 @@ pub(crate) async fn start(parts: Parts) -> anyhow::Result<Running> {
         shutdown: CancellationToken::new(),
         tasks: TaskTracker::new(),
         unsynced: Arc::new(Mutex::new(
-            clusters.iter().map(|it| it.cluster().clone()).collect(),
+            clusters.iter().map(|it| it.name().clone()).collect(),
         )),
         failure: Arc::default(),
     };

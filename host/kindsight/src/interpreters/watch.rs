@@ -1,16 +1,16 @@
 //! Takes what lies in the watched directory into the catalog.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kindsight_catalog::{Catalog, IncomingComponent, Refusal};
+use kindsight_folder::{Change, Folder, Watcher};
 use kindsight_model::{InterpreterName, LoadStep, Source};
 use tokio_util::sync::CancellationToken;
 
-use super::folder::{Folder, POLL, Seen};
+use super::folder::{self, Notes, PACE, QUIET_FOR};
 
 /// How long after a fault of this host a file is taken once more: faults such as a full disk or a
 /// compiler that found no memory pass, and the file is not to blame.
@@ -26,47 +26,46 @@ pub(crate) async fn watch(
     component_bytes_max: usize,
     shutdown: CancellationToken,
 ) {
+    let folder = Folder::new(path.clone(), folder::options(component_bytes_max));
     let mut watch = Watch {
         catalog,
-        folder: Folder::new(path.clone(), component_bytes_max),
+        watcher: Watcher::new(folder, PACE),
+        notes: Notes::new(path.clone()),
         path,
-        away: BTreeSet::new(),
         gone: BTreeSet::new(),
         again: BTreeMap::new(),
-        is_reminded: false,
     };
+    // Nothing at first: what the catalog knows has to be remembered before the first look.
+    let mut changes = Vec::new();
     loop {
-        let look = move || {
-            watch.look(Instant::now());
+        let handle = move || {
+            watch.handle(changes, Instant::now());
             watch
         };
-        // Reading, compiling and trying block.
-        match tokio::task::spawn_blocking(look).await {
+        // Compiling and trying block.
+        match tokio::task::spawn_blocking(handle).await {
             Ok(back) => watch = back,
             Err(error) => {
                 tracing::error!(%error, "the watch on the interpreters' directory broke");
                 return;
             }
         }
-        tokio::select! {
-            () = shutdown.cancelled() => return,
-            () = tokio::time::sleep(POLL) => {}
-        }
+        let Some(next) = watch.watcher.next(&shutdown).await else {
+            return;
+        };
+        changes = next;
     }
 }
 
 struct Watch {
     catalog: Arc<Catalog>,
-    folder: Folder,
+    watcher: Watcher,
+    notes: Notes,
     path: PathBuf,
-    /// Files that the catalog knows and that were away at the last look.
-    away: BTreeSet<String>,
-    /// Those of them that were away at the look before too: they are gone.
+    /// Files that the catalog knows and that are gone.
     gone: BTreeSet<String>,
     /// Files that were not taken, though nothing is wrong with them, and when they are tried again.
     again: BTreeMap<String, Again>,
-    /// Some of them are to be tried now.
-    is_reminded: bool,
 }
 
 /// When a file is taken another time though nobody wrote it.
@@ -78,49 +77,47 @@ enum Again {
 }
 
 impl Watch {
-    fn look(&mut self, now: Instant) {
-        self.remind(|again| matches!(again, Again::At(at) if at <= now));
-        self.is_reminded = false;
-        self.see_gone();
-        for seen in self.folder.look(now) {
-            self.take(seen, now);
-        }
-        // Last: a file that was given another name has taken over what it filled by now, and nobody
-        // saw its Kinds judged otherwise.
-        for file in std::mem::take(&mut self.gone) {
-            self.take_out(&file, None);
-        }
-        // Not at the next look: until then nobody would judge what waited for another file to go.
-        if std::mem::take(&mut self.is_reminded) {
-            for seen in self.folder.look(now) {
-                self.take(seen, now);
-            }
-        }
+    /// Has the folder report files that the catalog knows and that are gone, though nobody saw them:
+    /// those of an earlier run, and those that another host over the same store took.
+    fn remember(&mut self, now: Instant) {
+        let files = self.catalog.files();
+        self.watcher
+            .with_folder(|folder| folder.remember(files, now));
     }
 
-    /// Has the folder tell these files once more when it is looked at.
+    /// Handles the changes of one look.
+    fn handle(&mut self, changes: Vec<Change>, now: Instant) {
+        self.remind(|again| matches!(again, Again::At(at) if at <= now));
+        self.gone = self.find_gone(&changes);
+        // What is gone comes last: a file that was given another name has taken over what it filled
+        // by then, and nobody saw its Kinds judged otherwise.
+        for change in changes {
+            self.take(change, now);
+        }
+        self.remember(now);
+    }
+
+    /// Has the folder report these files once more, at once.
     fn remind(&mut self, is_due: impl Fn(Again) -> bool) {
         let due = self.again.extract_if(.., |_, again| is_due(*again));
         for (file, _) in due {
-            self.folder.tell_again(&file);
-            self.is_reminded = true;
+            self.watcher
+                .with_folder(|folder| folder.report_again(&file));
         }
     }
 
-    /// Sees what was away at the look before and still is. A directory that cannot be listed may come
-    /// back: then nothing is known to be gone.
-    fn see_gone(&mut self) {
-        let mut away = BTreeSet::new();
-        if std::fs::read_dir(&self.path).is_ok() {
-            // A link that leads nowhere is there: the folder says what becomes of it.
-            let is_away = |file: &String| {
-                let entry = std::fs::symlink_metadata(self.path.join(file));
-                entry.is_err_and(|error| error.kind() == ErrorKind::NotFound)
-            };
-            away.extend(self.catalog.files().into_iter().filter(is_away));
-        }
-        let before = std::mem::replace(&mut self.away, away);
-        self.gone = self.away.intersection(&before).cloned().collect();
+    /// The files whose places others may take: those that are removed now or at a later look.
+    fn find_gone(&mut self, changes: &[Change]) -> BTreeSet<String> {
+        let removed = changes.iter().filter_map(|change| match change {
+            Change::Removed { file } => Some(file),
+            _ => None,
+        });
+        let removed: BTreeSet<&String> = removed.collect();
+        let files = self.catalog.files().into_iter();
+        self.watcher.with_folder(|folder| {
+            let gone = files.filter(|file| removed.contains(file) || folder.is_gone(file));
+            gone.collect()
+        })
     }
 
     /// Empties what a file fills, but for the name that it has in it now.
@@ -136,18 +133,32 @@ impl Watch {
         }
     }
 
-    fn take(&mut self, seen: Seen, now: Instant) {
-        match seen {
-            Seen::Removed { file } => {
+    fn take(&mut self, change: Change, now: Instant) {
+        match change {
+            Change::Removed { file } => {
                 self.again.remove(&file);
+                self.notes.remove(&file);
                 self.take_out(&file, None);
             }
-            Seen::Refused { file, why } => {
+            Change::Rejected { file, reason } => {
                 self.again.remove(&file);
-                tracing::warn!(file, why, "interpreter refused: received");
-                self.folder.refused(&file, &format!("received: {why}"));
+                tracing::warn!(file, why = %reason, "interpreter refused: received");
+                self.notes.write(&file, &format!("received: {reason}"));
             }
-            Seen::Changed { file, bytes, .. } => {
+            Change::LeftOut(entries) => {
+                let folder = self.path.display();
+                tracing::warn!(%folder, %entries, "some interpreters of the folder are left out");
+            }
+            Change::Unavailable { reason } => {
+                let folder = self.path.display();
+                tracing::warn!(%folder, reason, "the folder of interpreters cannot be listed; what is live stays");
+            }
+            Change::Available => {
+                let folder = self.path.display();
+                tracing::info!(%folder, "the folder of interpreters is back");
+            }
+            Change::Complete => self.notes.remove_orphans(),
+            Change::Changed { file, bytes, .. } => {
                 self.again.remove(&file);
                 let component = IncomingComponent {
                     source: Source::Directory,
@@ -160,7 +171,7 @@ impl Watch {
                 };
                 match self.catalog.admit(&component) {
                     Ok(report) => {
-                        self.folder.accepted(&file);
+                        self.notes.remove(&file);
                         self.take_out(&file, Some(&report.name));
                     }
                     Err(refusal) => self.refuse(file, &refusal, now),
@@ -170,16 +181,13 @@ impl Watch {
     }
 
     fn refuse(&mut self, file: String, refusal: &Refusal, now: Instant) {
-        self.folder.refused(&file, &refusal.to_string());
+        self.notes.write(&file, &refusal.to_string());
         let again = match refusal {
             // The catalog has logged what a step refused.
-            Refusal::Refused {
-                step: LoadStep::Published,
-                ..
-            } => Again::WhenAnotherGoes,
+            Refusal::Refused { step, .. } if *step == LoadStep::Published => Again::WhenAnotherGoes,
             Refusal::Refused { .. } => return,
             // Another host was faster, most likely with the same file.
-            Refusal::Conflict(_) => Again::At(now),
+            Refusal::Conflict(_) => Again::At(now + QUIET_FOR),
             _ => {
                 tracing::error!(file, %refusal, "interpreter not taken; it is tried again");
                 Again::At(now + RETRY)

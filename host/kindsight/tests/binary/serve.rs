@@ -98,6 +98,30 @@ fn a_report_that_goes_leaves_its_last_word_marked_stale() {
 }
 
 #[test]
+fn a_report_that_cannot_be_read_is_shown_at_its_app_until_it_is_good_again() {
+    let (data, reports) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fill_store(data.path());
+    // Its name does not tell what it is about.
+    let file = reports.path().join("sink.json");
+    std::fs::write(&file, report(1)).unwrap();
+    let server = Server::start(data.path(), &[cluster(reports.path())]);
+    wait_for(&server, "Ready");
+    let path = status_path("?type=cluster&app=sink&cluster=vfw-cluster-provider%2Bedge01");
+    let faults = || server.get(&path).1["apps"][0]["clusters"][0]["faults"].clone();
+    assert!(faults().is_null());
+    for (content, is_bad) in [("{ half a rep", true), (&report(1), false)] {
+        std::fs::write(&file, content).unwrap();
+        let begin = std::time::Instant::now();
+        while faults().to_string().contains("not a ResourceBundleState") != is_bad {
+            assert!(begin.elapsed().as_secs() < 60, "still {}", faults());
+            std::thread::yield_now();
+        }
+        assert_eq!(state_of_sink(&server), "Ready");
+    }
+    assert!(server.stop());
+}
+
+#[test]
 fn what_is_wrong_with_a_question_is_said() {
     let data = tempfile::tempdir().unwrap();
     fill_store(data.path());

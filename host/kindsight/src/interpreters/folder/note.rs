@@ -5,17 +5,12 @@ use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::listing::is_component;
+use super::is_component;
 
-/// What stands after the name of the file that a note is about.
+/// Follows the name of the file that a note is about.
 const SUFFIX: &str = ".refused.txt";
 
-/// The file that a note of this name is about; none if it is no note.
-pub(super) fn about(name: &str) -> Option<&str> {
-    name.strip_suffix(SUFFIX).filter(|file| is_component(file))
-}
-
-/// Writes the note, in one step: who reads it reads all of it.
+/// Writes the note in one step: who reads it reads all of it.
 ///
 /// # Errors
 /// The folder cannot be written, or something else has that name.
@@ -44,6 +39,29 @@ pub(super) fn remove(folder: &Path, file: &str) -> io::Result<()> {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
+}
+
+/// Removes each note about a file that is not there.
+///
+/// # Errors
+/// The folder cannot be listed, or a note cannot be removed; the others may stay then.
+pub(super) fn remove_orphans(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        let Some(file) = name.to_str().and_then(about) else {
+            continue;
+        };
+        let entry = fs::symlink_metadata(folder.join(file));
+        if entry.is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+            remove(folder, file)?;
+        }
+    }
+    Ok(())
+}
+
+/// The file that a note of this name is about; none if it is no note.
+fn about(name: &str) -> Option<&str> {
+    name.strip_suffix(SUFFIX).filter(|file| is_component(file))
 }
 
 fn path(folder: &Path, file: &str) -> io::Result<PathBuf> {

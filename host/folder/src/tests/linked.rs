@@ -34,14 +34,14 @@ fn the_switch_of_a_config_map_is_one_change() {
     mount(&path, 1, &[("a.wasm", "one"), ("b.wasm", "one")]);
     assert_eq!(watched.settle(), ["a.wasm: one", "b.wasm: one"]);
     mount(&path, 2, &[("a.wasm", "two"), ("b.wasm", "two")]);
-    assert_eq!(watched.told(), NOTHING);
-    assert_eq!(watched.told(), ["a.wasm: two", "b.wasm: two"]);
+    assert_eq!(watched.reported(), NOTHING);
+    assert_eq!(watched.reported(), ["a.wasm: two", "b.wasm: two"]);
     assert_eq!(watched.settle(), NOTHING);
     mount(&path, 3, &[("a.wasm", "two"), ("b.wasm", "six")]);
     assert_eq!(watched.settle(), ["b.wasm: six"]);
     // A key is taken away: for a moment its link leads nowhere.
     mount(&path, 4, &[("a.wasm", "two")]);
-    assert_eq!(watched.told(), NOTHING);
+    assert_eq!(watched.reported(), NOTHING);
     watched.remove("b.wasm");
     assert_eq!(watched.settle(), ["b.wasm removed"]);
 }
@@ -56,7 +56,7 @@ fn fifty_switches_are_looked_through() {
         mount(&path, version, &[("a.wasm", &a), ("b.wasm", &b)]);
     };
     switch(0);
-    let mut told = watched.settle();
+    let mut reported = watched.settle();
     let (look_tx, looks) = sync_channel(0);
     thread::scope(|scope| {
         let switcher = scope.spawn(|| {
@@ -68,14 +68,14 @@ fn fifty_switches_are_looked_through() {
         });
         while !switcher.is_finished() {
             let _ = look_tx.try_send(());
-            told.extend(watched.told());
+            reported.extend(watched.reported());
         }
     });
-    told.extend(watched.settle());
+    reported.extend(watched.settle());
     for file in ["a", "b"] {
-        let told = told.iter().filter(|text| text.starts_with(file));
+        let reported = reported.iter().filter(|text| text.starts_with(file));
         let prefix = format!("{file}.wasm: {file} ");
-        let versions = told.map(|text| {
+        let versions = reported.map(|text| {
             text.strip_prefix(&prefix)
                 .unwrap_or_else(|| panic!("{text}"))
         });
@@ -89,7 +89,7 @@ fn fifty_switches_are_looked_through() {
 }
 
 #[test]
-fn a_link_out_of_the_folder_is_refused_and_never_read() {
+fn a_link_out_of_the_folder_is_rejected_and_never_read() {
     let mut watched = Watched::new();
     let secret = watched.outside("secret.wasm");
     fs::write(&secret, "secret").unwrap();
@@ -99,12 +99,12 @@ fn a_link_out_of_the_folder_is_refused_and_never_read() {
     symlink("b.wasm", watched.path("c.wasm")).unwrap();
     symlink("..", watched.path("..up")).unwrap();
     symlink("..up/secret.wasm", watched.path("d.wasm")).unwrap();
-    let refused = ["a", "b", "c", "d"].map(|file| {
+    let rejected = ["a", "b", "c", "d"].map(|file| {
         let secret = secret.display();
-        format!("{file}.wasm refused: it is a link to {secret}, which is outside of the folder")
+        format!("{file}.wasm rejected: it is a link to {secret}, which is outside of the folder")
     });
-    assert_eq!(watched.told(), NOTHING);
-    assert_eq!(watched.told(), refused);
+    assert_eq!(watched.reported(), NOTHING);
+    assert_eq!(watched.reported(), rejected);
     // Whatever becomes of the file outside.
     fs::write(&secret, "another secret").unwrap();
     assert_eq!(watched.settle(), NOTHING);
@@ -116,14 +116,14 @@ fn a_link_out_of_the_folder_is_refused_and_never_read() {
 }
 
 #[test]
-fn what_was_taken_is_told_again_after_a_link_stood_in_its_place() {
+fn what_was_taken_is_reported_again_after_a_link_stood_in_its_place() {
     let mut watched = Watched::new();
     watched.write("a.wasm", "one");
     assert_eq!(watched.settle(), ["a.wasm: one"]);
     watched.remove("a.wasm");
     symlink("/dev/null", watched.path("a.wasm")).unwrap();
-    let refused = "a.wasm refused: it is a link to /dev/null, which is outside of the folder";
-    assert_eq!(watched.settle(), [refused]);
+    let rejected = "a.wasm rejected: it is a link to /dev/null, which is outside of the folder";
+    assert_eq!(watched.settle(), [rejected]);
     watched.put("a.wasm", "one");
     assert_eq!(watched.settle(), ["a.wasm: one"]);
 }
@@ -141,17 +141,17 @@ fn a_link_that_stays_within_the_folder_is_followed() {
 }
 
 #[test]
-fn a_link_that_leads_nowhere_is_refused_until_it_leads_somewhere() {
+fn a_link_that_leads_nowhere_is_rejected_until_it_leads_somewhere() {
     let mut watched = Watched::new();
     symlink("builds/8", watched.path("a.wasm")).unwrap();
     symlink("b.wasm", watched.path("b.wasm")).unwrap();
-    let told = watched.settle();
-    let [a, b] = told.as_slice() else {
-        panic!("{told:?}");
+    let reported = watched.settle();
+    let [a, b] = reported.as_slice() else {
+        panic!("{reported:?}");
     };
-    let nowhere = "a.wasm refused: it is a link to builds/8, which cannot be followed: ";
+    let nowhere = "a.wasm rejected: it is a link to builds/8, which cannot be followed: ";
     assert!(a.starts_with(nowhere), "{a}");
-    let loops = "b.wasm refused: it is a link to b.wasm, which cannot be followed: ";
+    let loops = "b.wasm rejected: it is a link to b.wasm, which cannot be followed: ";
     assert!(b.starts_with(loops), "{b}");
     fs::create_dir(watched.path("builds")).unwrap();
     watched.write("builds/8", "eight");
@@ -159,12 +159,12 @@ fn a_link_that_leads_nowhere_is_refused_until_it_leads_somewhere() {
 }
 
 #[test]
-fn a_link_that_leads_nowhere_is_not_told_while_the_folder_changes() {
+fn a_link_that_leads_nowhere_is_not_reported_while_the_folder_changes() {
     let mut watched = Watched::new();
     symlink("..data/a.wasm", watched.path("a.wasm")).unwrap();
     for turn in 0..5 {
         watched.write(&format!("..{turn}"), "a step of a switch");
-        assert_eq!(watched.told(), NOTHING);
+        assert_eq!(watched.reported(), NOTHING);
     }
     assert_eq!(watched.settle().len(), 1);
 }
@@ -194,8 +194,8 @@ fn a_link_that_is_switched_out_of_the_folder_at_any_moment_leads_nowhere_else() 
     };
     switch_all(true);
     symlink("..data/a.wasm", path.join("b.wasm")).unwrap();
-    let mut told = watched.settle();
-    assert_eq!(told, ["a.wasm: inside", "b.wasm: inside"]);
+    let mut reported = watched.settle();
+    assert_eq!(reported, ["a.wasm: inside", "b.wasm: inside"]);
     thread::scope(|scope| {
         let switcher = scope.spawn(|| {
             for turn in 0..500 {
@@ -203,13 +203,14 @@ fn a_link_that_is_switched_out_of_the_folder_at_any_moment_leads_nowhere_else() 
             }
         });
         while !switcher.is_finished() {
-            told.extend(watched.told());
+            reported.extend(watched.reported());
         }
     });
-    told.extend(watched.settle());
-    for told in &told {
-        let is_right = told.ends_with(": inside") || told.contains(" refused: it is a link to ");
-        assert!(is_right, "{told}");
+    reported.extend(watched.settle());
+    for reported in &reported {
+        let is_right =
+            reported.ends_with(": inside") || reported.contains(" rejected: it is a link to ");
+        assert!(is_right, "{reported}");
     }
     watched.write("..inside/a.wasm", "changed");
     assert_eq!(watched.settle(), ["a.wasm: changed", "b.wasm: changed"]);
@@ -224,7 +225,7 @@ fn the_folder_may_itself_be_a_link_that_is_switched() {
         fs::write(watched.outside(release).join("a.wasm"), release).unwrap();
     }
     symlink("release-1", &link).unwrap();
-    watched.folder = Folder::new(link.clone(), BYTES_MAX);
+    watched.folder = Folder::new(link.clone(), options(BYTES_MAX));
     assert_eq!(watched.settle(), ["a.wasm: release-1"]);
     fs::remove_file(&link).unwrap();
     symlink("release-2", &link).unwrap();

@@ -8,9 +8,9 @@ use std::thread;
 use super::*;
 
 #[test]
-fn a_new_file_is_told_when_it_is_the_same_at_two_looks() {
+fn a_new_file_is_reported_when_it_is_the_same_at_two_looks() {
     let mut watched = Watched::new();
-    assert_eq!(watched.told(), NOTHING);
+    assert_eq!(watched.reported(), NOTHING);
     watched.write("b.wasm", "two");
     watched.write("a.wasm", "one");
     for other in ["README", ".a.wasm", "..data.wasm", "a.wasm~", "a.wasm.part"] {
@@ -18,20 +18,20 @@ fn a_new_file_is_told_when_it_is_the_same_at_two_looks() {
     }
     fs::create_dir(watched.path("sub")).unwrap();
     watched.write("sub/c.wasm", "three");
-    assert_eq!(watched.told(), NOTHING);
-    assert_eq!(watched.told(), ["a.wasm: one", "b.wasm: two"]);
+    assert_eq!(watched.reported(), NOTHING);
+    assert_eq!(watched.reported(), ["a.wasm: one", "b.wasm: two"]);
     assert_eq!(watched.settle(), NOTHING);
 }
 
 #[test]
-fn what_is_there_before_the_first_look_is_told() {
+fn what_is_there_before_the_first_look_is_reported() {
     let mut watched = Watched::new();
     watched.write("a.wasm", "one");
     assert_eq!(watched.settle(), ["a.wasm: one"]);
 }
 
 #[test]
-fn a_file_that_is_replaced_by_rename_is_told() {
+fn a_file_that_is_replaced_by_rename_is_reported() {
     let mut watched = Watched::new();
     for content in ["one", "two", "six"] {
         watched.put("a.wasm", content);
@@ -47,7 +47,7 @@ fn a_file_that_is_replaced_by_rename_is_told() {
 }
 
 #[test]
-fn a_file_that_is_overwritten_in_place_is_told() {
+fn a_file_that_is_overwritten_in_place_is_reported() {
     let mut watched = Watched::new();
     watched.write("a.wasm", "one");
     assert_eq!(watched.settle(), ["a.wasm: one"]);
@@ -68,7 +68,7 @@ fn a_file_that_is_overwritten_in_place_is_told() {
 }
 
 #[test]
-fn the_same_bytes_again_are_not_told() {
+fn the_same_bytes_again_are_not_reported() {
     let mut watched = Watched::new();
     watched.write("a.wasm", "one");
     assert_eq!(watched.settle(), ["a.wasm: one"]);
@@ -83,53 +83,49 @@ fn the_same_bytes_again_are_not_told() {
 }
 
 #[test]
-fn a_file_that_is_truncated_and_written_is_told_when_it_is_written() {
+fn a_file_that_is_truncated_and_written_is_reported_when_it_is_written() {
     let mut watched = Watched::new();
     watched.write("a.wasm", "one");
     assert_eq!(watched.settle(), ["a.wasm: one"]);
     let mut file = File::create(watched.path("a.wasm")).unwrap();
-    assert_eq!(watched.told(), NOTHING);
+    assert_eq!(watched.reported(), NOTHING);
     file.write_all(b"two").unwrap();
     assert_eq!(watched.settle(), ["a.wasm: two"]);
 }
 
 #[test]
-fn a_file_that_keeps_growing_is_told_when_it_is_quiet_and_holds_up_no_other() {
+fn a_file_that_keeps_growing_is_reported_when_it_is_quiet_and_holds_up_no_other() {
     let mut watched = Watched::new();
     watched.write("b.wasm", "other");
     let mut file = File::create(watched.path("a.wasm")).unwrap();
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for _ in 0..20 {
         file.write_all(b"part ").unwrap();
-        told.extend(watched.told());
+        reported.extend(watched.reported());
     }
-    assert_eq!(told, ["b.wasm: other"]);
+    assert_eq!(reported, ["b.wasm: other"]);
     let whole = "part ".repeat(20);
     assert_eq!(watched.settle(), [format!("a.wasm: {whole}")]);
 }
 
 #[test]
-fn a_writer_that_pauses_for_long_is_told_twice() {
+fn a_writer_that_pauses_for_long_is_reported_twice() {
     let mut watched = Watched::new();
     let mut file = File::create(watched.path("a.wasm")).unwrap();
     file.write_all(b"ha").unwrap();
     assert_eq!(watched.settle(), ["a.wasm: ha"]);
-    watched.folder.refused("a.wasm", "validated: it ends early");
-    assert!(watched.note("a.wasm").is_some());
     file.write_all(b"lf").unwrap();
     assert_eq!(watched.settle(), ["a.wasm: half"]);
-    watched.folder.accepted("a.wasm");
-    assert_eq!(watched.note("a.wasm"), None);
     assert_eq!(watched.settle(), NOTHING);
 }
 
 #[test]
-fn of_a_file_that_is_written_slowly_the_last_that_is_told_is_the_whole() {
+fn of_a_file_that_is_written_slowly_the_last_that_is_reported_is_the_whole() {
     let mut watched = Watched::new();
     let whole: Vec<u8> = (0..1_u32 << 18).flat_map(u32::to_le_bytes).collect();
     let path = watched.path("a.wasm");
     let (look_tx, looks) = sync_channel(0);
-    let mut seen = Vec::new();
+    let mut changes = Vec::new();
     thread::scope(|scope| {
         let writer = scope.spawn(|| {
             let looks = looks;
@@ -142,30 +138,31 @@ fn of_a_file_that_is_written_slowly_the_last_that_is_told_is_the_whole() {
         });
         while !writer.is_finished() {
             let _ = look_tx.try_send(());
-            seen.extend(watched.look());
+            changes.extend(watched.look());
         }
     });
     for _ in 0..10 {
-        seen.extend(watched.look());
+        changes.extend(watched.look());
     }
-    for seen in &seen {
-        let Seen::Changed { bytes, .. } = seen else {
-            panic!("{}", short(seen));
+    changes.retain(|change| *change != Change::Complete);
+    for change in &changes {
+        let Change::Changed { bytes, .. } = change else {
+            panic!("{}", short(change));
         };
         assert!(whole.starts_with(bytes));
     }
-    let last = seen.last().unwrap();
-    assert!(matches!(last, Seen::Changed { bytes, .. } if *bytes == whole));
+    let last = changes.last().unwrap();
+    assert!(matches!(last, Change::Changed { bytes, .. } if *bytes == whole));
 }
 
 #[test]
-fn a_file_that_is_removed_is_told_when_it_is_away_at_two_looks() {
+fn a_file_that_is_removed_is_reported_when_it_is_away_at_two_looks() {
     let mut watched = Watched::new();
     watched.write("a.wasm", "one");
     assert_eq!(watched.settle(), ["a.wasm: one"]);
     watched.remove("a.wasm");
-    assert_eq!(watched.told(), NOTHING);
-    assert_eq!(watched.told(), ["a.wasm removed"]);
+    assert_eq!(watched.reported(), NOTHING);
+    assert_eq!(watched.reported(), ["a.wasm removed"]);
     assert_eq!(watched.settle(), NOTHING);
     watched.write("a.wasm", "one");
     assert_eq!(watched.settle(), ["a.wasm: one"]);
@@ -178,20 +175,20 @@ fn a_file_that_is_away_for_a_moment_is_not_removed() {
     assert_eq!(watched.settle(), ["a.wasm: one"]);
     // As editors do: the old one gets another name before there is a new one.
     fs::rename(watched.path("a.wasm"), watched.path("a.wasm~")).unwrap();
-    assert_eq!(watched.told(), NOTHING);
+    assert_eq!(watched.reported(), NOTHING);
     watched.write("a.wasm", "one");
     assert_eq!(watched.settle(), NOTHING);
     watched.remove("a.wasm");
-    assert_eq!(watched.told(), NOTHING);
+    assert_eq!(watched.reported(), NOTHING);
     watched.write("a.wasm", "two");
     assert_eq!(watched.settle(), ["a.wasm: two"]);
 }
 
 #[test]
-fn a_file_that_was_never_told_is_not_removed_either() {
+fn a_file_that_was_never_reported_is_not_removed_either() {
     let mut watched = Watched::new();
     watched.write("a.wasm", "one");
-    assert_eq!(watched.told(), NOTHING);
+    assert_eq!(watched.reported(), NOTHING);
     watched.remove("a.wasm");
     assert_eq!(watched.settle(), NOTHING);
 }
@@ -205,4 +202,94 @@ fn a_file_that_gets_another_name_is_there_before_it_is_gone() {
     assert_eq!(watched.settle(), ["b.wasm: one", "a.wasm removed"]);
     fs::rename(watched.path("b.wasm"), watched.path("a.wasm")).unwrap();
     assert_eq!(watched.settle(), ["a.wasm: one", "b.wasm removed"]);
+}
+
+#[test]
+fn the_listing_is_complete_when_every_file_was_reported() {
+    let mut watched = Watched::with_limit(10);
+    let short_of =
+        |watched: &mut Watched| -> Vec<String> { watched.look().iter().map(short).collect() };
+    for file in ["a.wasm", "b.wasm", "c.wasm"] {
+        watched.write(file, "six...");
+    }
+    assert_eq!(short_of(&mut watched), NOTHING);
+    assert_eq!(short_of(&mut watched), ["a.wasm: six..."]);
+    assert_eq!(short_of(&mut watched), ["b.wasm: six..."]);
+    assert_eq!(short_of(&mut watched), ["c.wasm: six...", "complete"]);
+    watched.write("d.wasm", "new");
+    assert_eq!(watched.settle(), ["d.wasm: new"]);
+    // Once more after the folder was away, with what is gone by then.
+    let (path, away) = (watched.path(""), watched.outside("away"));
+    fs::rename(&path, &away).unwrap();
+    assert_eq!(watched.settle().len(), 1);
+    fs::remove_file(away.join("a.wasm")).unwrap();
+    fs::rename(&away, &path).unwrap();
+    assert_eq!(short_of(&mut watched), ["available"]);
+    assert_eq!(short_of(&mut watched), ["a.wasm removed", "complete"]);
+}
+
+#[test]
+fn an_empty_folder_is_complete_at_once() {
+    let mut watched = Watched::new();
+    assert_eq!(watched.look(), [Change::Complete]);
+    assert_eq!(watched.look(), []);
+}
+
+#[test]
+fn a_file_that_is_never_quiet_does_not_keep_the_listing_from_being_complete() {
+    let mut watched = Watched::new();
+    watched.write("b.wasm", "other");
+    let begin = watched.now;
+    let mut file = File::create(watched.path("a.wasm")).unwrap();
+    let mut changes = Vec::new();
+    while changes.last() != Some(&Change::Complete) {
+        file.write_all(b"part ").unwrap();
+        changes.extend(watched.look());
+        assert!(watched.now < begin + Duration::from_secs(5));
+    }
+    assert_eq!(changes.len(), 2);
+    assert_eq!(short(&changes[0]), "b.wasm: other");
+}
+
+#[test]
+fn looks_that_follow_each_other_at_once_do_not_make_a_file_count() {
+    let mut watched = Watched::new();
+    watched.write("a.wasm", "one");
+    watched.look();
+    for _ in 0..3 {
+        watched.now += PAUSE / 4;
+        assert_eq!(watched.folder.look(watched.now), []);
+    }
+    watched.now += PAUSE / 4;
+    assert_eq!(short(&watched.folder.look(watched.now)[0]), "a.wasm: one");
+}
+
+#[test]
+fn content_that_its_owner_needs_again_is_reported_again() {
+    let mut watched = Watched::new();
+    watched.write("a.wasm", "one");
+    assert_eq!(watched.settle(), ["a.wasm: one"]);
+    watched.folder.report_again("a.wasm");
+    watched.folder.report_again("b.wasm");
+    assert_eq!(watched.reported(), ["a.wasm: one"]);
+    assert_eq!(watched.settle(), NOTHING);
+}
+
+#[test]
+fn files_that_went_before_the_first_look_are_removed_when_somebody_remembers_them() {
+    let mut watched = Watched::with_limit(10);
+    watched.write("b.wasm", "six...");
+    watched.write("c.wasm", "six...");
+    fs::write(watched.outside("d.wasm"), "outside").unwrap();
+    let remembered = ["a.wasm", "b.wasm", "README", "../d.wasm"].map(str::to_owned);
+    watched.folder.remember(remembered, watched.now);
+    assert_eq!(watched.reported(), NOTHING);
+    assert!(!watched.folder.is_gone("a.wasm"));
+    // What takes its place goes first, also where it takes a while.
+    assert_eq!(watched.reported(), ["b.wasm: six..."]);
+    assert!(watched.folder.is_gone("a.wasm"));
+    assert_eq!(watched.reported(), ["c.wasm: six...", "a.wasm removed"]);
+    assert_eq!(watched.settle(), NOTHING);
+    watched.folder.remember(["b.wasm".to_owned()], watched.now);
+    assert_eq!(watched.settle(), NOTHING);
 }

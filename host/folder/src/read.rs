@@ -1,9 +1,9 @@
-//! Reads a file of the folder, and nothing else.
+//! Reading of a file in the folder, and of nothing else.
 //!
 //! Between the look at a name and the opening of a file anybody may switch a link. So no link is
 //! followed here: the way from the folder to the file, as it is without links, is walked one name
-//! at a time, each opened below the last and none of them through a link. What this opens was in
-//! the folder. That it still is the file that was looked at, its stamp says.
+//! at a time, each opened below the last and none of them through a link. So a file that is opened
+//! here was in the folder. Its stamp proves that it still is the file that was looked at.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -12,7 +12,7 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::sight::Stamp;
+use crate::state::Stamp;
 
 /// Nothing is waited for, not even the other end of a pipe, and no link is followed.
 const FILE: OFlags = OFlags::RDONLY
@@ -30,7 +30,7 @@ const FOLDER: OFlags = OFlags::RDONLY
 ///
 /// # Errors
 /// It cannot be read, and looking again will not help.
-pub(super) fn read(root: &Path, place: &Path, stamp: Stamp) -> io::Result<Option<Vec<u8>>> {
+pub(crate) fn read(root: &Path, place: &Path, stamp: Stamp) -> io::Result<Option<Vec<u8>>> {
     match open(root, place) {
         Ok(file) => read_stamped(&file, stamp),
         Err(error) if is_passing(error) => Ok(None),
@@ -67,7 +67,7 @@ fn open(root: &Path, place: &Path) -> rustix::io::Result<File> {
     Err(Errno::NOENT)
 }
 
-/// Whether an error says that something else is there by now, or will be soon.
+/// Returns whether an error means that something else is there by now, or will be soon.
 fn is_passing(error: Errno) -> bool {
     matches!(
         error,
@@ -91,8 +91,8 @@ mod tests {
     use std::sync::Barrier;
     use std::thread;
 
-    use super::super::tests::tick;
     use super::*;
+    use crate::tests::tick;
 
     const BYTES: usize = 1 << 20;
 
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_written_while_it_is_read_is_not_told_half() {
+    fn a_file_that_is_written_while_it_is_read_is_not_read_half() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.wasm");
         let (start, rounds) = (Barrier::new(2), 0..50_u8);

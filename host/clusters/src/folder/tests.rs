@@ -29,11 +29,8 @@ impl Followed {
         prepare(folder.path());
         let (events_tx, events) = mpsc::channel(1);
         let (shutdown, tasks) = (CancellationToken::new(), TaskTracker::new());
-        let cluster = DirectoryCluster::new("p+c".parse().unwrap(), folder.path().join(path));
-        let pace = Pace {
-            poll_every,
-            ..Pace::default()
-        };
+        let cluster = FolderCluster::new("p+c".parse().unwrap(), folder.path().join(path));
+        let pace = Pace { poll_every, ..PACE };
         tasks.spawn(cluster.run_at(pace, events_tx, shutdown.clone()));
         tasks.close();
         Self {
@@ -65,8 +62,8 @@ impl Followed {
                 format!("{cluster} {}: {}", bundle.deployment, names.join(" "))
             }
             ClusterEvent::Gone { deployment, .. } => format!("gone {deployment}"),
-            ClusterEvent::Unreadable { file, error, .. } => {
-                let name = file.file_name().unwrap().to_string_lossy();
+            ClusterEvent::Unreadable { origin, error, .. } => {
+                let name = Path::new(&origin).file_name().unwrap().to_string_lossy();
                 format!("unreadable {name}: {error}")
             }
             ClusterEvent::Synced { .. } => "synced".to_owned(),
@@ -82,7 +79,7 @@ impl Followed {
         }
     }
 
-    /// Stops, and checks that nothing else was said.
+    /// Stops, and checks that nothing else was reported.
     async fn stop(mut self) {
         self.shutdown.cancel();
         timeout(PATIENCE, self.tasks.wait()).await.unwrap();
@@ -112,28 +109,8 @@ fn put(followed: &Followed, name: &str, content: &str) {
     fs::rename(unfinished, followed.path(name)).unwrap();
 }
 
-#[test]
-fn a_directory_cluster_is_read_from_the_command_line() {
-    let cluster: DirectoryCluster = "prov+edge01=/var/lib/a=b".parse().unwrap();
-    assert_eq!(cluster.cluster().to_string(), "prov+edge01");
-    assert_eq!(cluster.path(), Path::new("/var/lib/a=b"));
-    let check = |text: &str, message: &str| {
-        let error = DirectoryCluster::parse(text).unwrap_err();
-        assert_eq!(error.to_string(), message);
-    };
-    check(
-        "prov+edge01",
-        "`prov+edge01` names no folder: write `provider+name=DIR`",
-    );
-    check("p+e=", "`p+e=` names no folder: write `provider+name=DIR`");
-    check(
-        "edge01=/x",
-        "`edge01` is not a cluster: write `provider+name` (in a URL, `provider%2Bname`)",
-    );
-}
-
 #[tokio::test]
-async fn what_is_there_is_said_before_the_folder_counts_as_synced() {
+async fn what_is_there_is_reported_before_the_folder_counts_as_synced() {
     let mut followed = Followed::new(|folder| {
         write(folder, "a.json", &bundle("7-a", "one two"));
         write(folder, "b.json", &bundle("7-b", ""));
@@ -150,7 +127,12 @@ async fn what_is_there_is_said_before_the_folder_counts_as_synced() {
         fs::create_dir(folder.join("folder.json")).unwrap();
     });
     followed
-        .expect(&["p+c 7-b: ", "p+c 7-a: one two", "synced"])
+        .expect(&[
+            "unreadable folder.json: it is a folder, not a file",
+            "p+c 7-b: ",
+            "p+c 7-a: one two",
+            "synced",
+        ])
         .await;
     followed.stop().await;
 }
@@ -173,7 +155,7 @@ async fn files_that_are_written_moved_and_removed_are_noticed() {
     followed.expect(&["p+c 7-a: two"]).await;
     put(&followed, "a.json", &bundle("7-a", "six"));
     followed.expect(&["p+c 7-a: six"]).await;
-    // Another name for the same is nothing new; that the next is not said is what tells.
+    // Another name for the same is nothing new; that the next event is another one shows it.
     fs::rename(followed.path("a.json"), followed.path("z.json")).unwrap();
     put(&followed, "b.json", &bundle("7-b", "x"));
     followed.expect(&["p+c 7-b: x"]).await;
@@ -186,7 +168,7 @@ async fn files_that_are_written_moved_and_removed_are_noticed() {
 }
 
 #[tokio::test]
-async fn an_unchanged_file_is_not_said_again() {
+async fn an_unchanged_file_is_not_reported_again() {
     let poll = Duration::from_millis(1);
     let mut followed = Followed::at("", poll, |folder| {
         write(folder, "a.json", &bundle("7-a", "one"));
@@ -204,7 +186,7 @@ async fn an_unchanged_file_is_not_said_again() {
 }
 
 #[tokio::test]
-async fn a_half_written_file_leaves_what_was_said_before() {
+async fn a_half_written_file_leaves_what_was_reported_before() {
     let whole = bundle("7-a", "one");
     let mut followed = Followed::new(|folder| write(folder, "a.json", &whole));
     followed.expect(&["p+c 7-a: one", "synced"]).await;
@@ -213,7 +195,7 @@ async fn a_half_written_file_leaves_what_was_said_before() {
     assert!(followed.next().await.starts_with("unreadable a.json: "));
     put(&followed, "a.json", "");
     assert!(followed.next().await.starts_with("unreadable a.json: "));
-    // Whole again, though nothing is new: it was said to be unreadable.
+    // Whole again, though nothing is new: it was reported as unreadable.
     put(&followed, "a.json", &whole);
     followed.expect(&["p+c 7-a: one"]).await;
     put(&followed, "a.json", half);
@@ -245,16 +227,14 @@ async fn of_two_files_about_one_deployment_the_last_one_counts() {
 }
 
 #[tokio::test]
-async fn a_file_over_the_limit_is_refused_unread() {
-    let bytes = kindsight_model::BUNDLE_BYTES_MAX as u64 + 1;
+async fn a_file_over_the_limit_is_rejected_unread() {
+    let bytes = BUNDLE_BYTES_MAX as u64 + 1;
     let mut followed = Followed::new(|folder| {
         let file = fs::File::create(folder.join("big.json")).unwrap();
         file.set_len(bytes).unwrap();
     });
-    let refused = format!(
-        "unreadable big.json: failed to read: bundle of {bytes} bytes is over the limit of 67108864 bytes"
-    );
-    followed.expect(&[&refused, "synced"]).await;
+    let rejected = format!("unreadable big.json: it has {bytes} bytes, and the limit is 67108864");
+    followed.expect(&[&rejected, "synced"]).await;
     followed.stop().await;
 }
 
@@ -284,7 +264,6 @@ async fn a_folder_that_is_away_is_stale_until_it_is_back() {
     followed.stop().await;
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn a_folder_switched_by_a_symbolic_link_is_noticed() {
     use std::os::unix::fs::symlink;
@@ -303,17 +282,17 @@ async fn a_folder_switched_by_a_symbolic_link_is_noticed() {
     fs::rename(followed.path("..new"), followed.path("..data")).unwrap();
     followed.expect(&["p+c 7-a: two"]).await;
     fs::remove_file(followed.path("..data")).unwrap();
-    let dangling = "unreadable a.json: failed to read: No such file or directory (os error 2)";
+    let dangling = "unreadable a.json: it is a link to ..data/a.json, which cannot be followed: \
+                    No such file or directory (os error 2)";
     followed.expect(&[dangling]).await;
     followed.stop().await;
 }
 
-#[cfg(unix)]
 #[tokio::test]
-async fn the_poll_heals_a_change_nobody_told_of() {
+async fn the_poll_heals_a_change_without_a_notification() {
     use std::os::unix::fs::symlink;
 
-    // No notification tells that the link to the folder leads elsewhere.
+    // There is no notification that the link to the folder leads elsewhere.
     let poll = Duration::from_millis(20);
     let mut followed = Followed::at("link", poll, |folder| {
         for (version, pod) in [("1", "one"), ("2", "two")] {
@@ -327,6 +306,37 @@ async fn the_poll_heals_a_change_nobody_told_of() {
     fs::rename(followed.path("new"), followed.path("link")).unwrap();
     followed.expect(&["p+c 7-a: two"]).await;
     followed.stop().await;
+}
+
+#[tokio::test]
+async fn a_report_outside_of_the_folder_is_not_read() {
+    use std::os::unix::fs::symlink;
+
+    let mut followed = Followed::at("in", NO_POLL, |folder| {
+        fs::create_dir(folder.join("in")).unwrap();
+        write(folder, "secret.json", &bundle("7-a", "secret"));
+        symlink("../secret.json", folder.join("in/a.json")).unwrap();
+        write(&folder.join("in"), "b.json", &bundle("7-b", "one"));
+    });
+    let secret = fs::canonicalize(followed.path("secret.json")).unwrap();
+    let rejected = format!(
+        "unreadable a.json: it is a link to {}, which is outside of the folder",
+        secret.display()
+    );
+    followed
+        .expect(&["p+c 7-b: one", &rejected, "synced"])
+        .await;
+    followed.stop().await;
+}
+
+#[test]
+fn only_finished_bundle_files_are_looked_at() {
+    for good in ["a.json", "7-a.json", "a.tmp.json"] {
+        assert!(is_bundle_name(good), "{good}");
+    }
+    for other in [".json", ".a.json", "a.json~", "a.json.swp", "a.tmp", "json"] {
+        assert!(!is_bundle_name(other), "{other}");
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,89 @@
+//! Looks at a folder whenever it may have changed.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use tokio::task::spawn_blocking;
+use tokio_util::sync::CancellationToken;
+
+use crate::wake::{Notifications, Pace, Wake};
+use crate::{Change, Folder};
+
+/// A folder that is looked at when the kernel notifies of a change, and now and then without.
+#[derive(Debug)]
+pub struct Watcher {
+    /// Shared with the look in progress alone.
+    looker: Arc<Mutex<Looker>>,
+    wake: Wake,
+}
+
+/// The parts that a look needs on its thread.
+#[derive(Debug)]
+struct Looker {
+    folder: Folder,
+    notifications: Notifications,
+}
+
+impl Watcher {
+    /// A watcher that has not looked yet.
+    pub fn new(folder: Folder, pace: Pace) -> Self {
+        let wake = Wake::new(folder.quiet_for(), pace);
+        let notifications = Notifications::new(wake.changed());
+        let looker = Looker {
+            folder,
+            notifications,
+        };
+        Self {
+            looker: Arc::new(Mutex::new(looker)),
+            wake,
+        }
+    }
+
+    /// Waits for the next look, and gives its changes in order. They may be none. None once `shutdown`
+    /// is cancelled.
+    ///
+    /// At most the bytes of one look are in memory here; the next begins when this is called again.
+    /// Cancelling is prompt; at worst the look in progress reads to its end in the background. A
+    /// call that is dropped half-way loses changes, so drop it only to stop.
+    pub async fn next(&mut self, shutdown: &CancellationToken) -> Option<Vec<Change>> {
+        shutdown.run_until_cancelled(self.look_when_due()).await
+    }
+
+    /// Gives access to the folder between two looks.
+    pub fn with_folder<T>(&mut self, access: impl FnOnce(&mut Folder) -> T) -> T {
+        access(&mut lock(&self.looker).folder)
+    }
+
+    async fn look_when_due(&mut self) -> Vec<Change> {
+        let recheck = lock(&self.looker).folder.recheck();
+        self.wake.wait(recheck).await;
+        let looker = Arc::clone(&self.looker);
+        let look = spawn_blocking(move || lock(&looker).look());
+        let changes = match look.await {
+            Ok(changes) => changes,
+            // Whatever broke, it is tried again like a folder that is away.
+            Err(error) => {
+                let now = Instant::now();
+                let failed = lock(&self.looker).folder.fail(error.to_string(), now);
+                failed.into_iter().collect()
+            }
+        };
+        self.wake.looked();
+        changes
+    }
+}
+
+impl Looker {
+    fn look(&mut self) -> Vec<Change> {
+        // First, so that nothing can happen unnoticed between the look and the watch.
+        self.notifications.renew(self.folder.path());
+        self.folder.look(Instant::now())
+    }
+}
+
+fn lock(looker: &Mutex<Looker>) -> MutexGuard<'_, Looker> {
+    looker.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;
