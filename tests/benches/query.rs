@@ -11,7 +11,7 @@ use kindsight_model::{
     RsyncStatus, Verdict,
 };
 use kindsight_status::{
-    ActionView, AppView, Board, ClusterInput, ContextView, Expected, RecordView, Reported,
+    ActionView, AppView, ClusterInput, ContextView, Expected, ReadModel, RecordView, Reported,
     StatusQuery, project,
 };
 
@@ -19,8 +19,8 @@ use kindsight_status::{
 const APPS: usize = 3;
 const CLUSTERS: usize = 2;
 
-/// One board with one application of about `resources` resources.
-fn board(resources: usize) -> (Board, DigName) {
+/// One read_model with one application of about `resources` resources.
+fn read_model(resources: usize) -> (ReadModel, DigName) {
     let each = resources.div_ceil(APPS * CLUSTERS);
     let id: kindsight_model::ContextId = "2755581958183303505".parse().expect("an id");
     let dig = DigName::new("project", "app", "v1", "dig").expect("a name");
@@ -45,12 +45,10 @@ fn board(resources: usize) -> (Board, DigName) {
             time: "2024-01-01T00:00:00Z".into(),
         }],
     };
-    let board = Board::default();
-    board.publish(|shown| {
-        shown.digs.insert(dig.clone(), Arc::new(record));
-        shown.contexts.insert(id, Arc::new(context));
-    });
-    (board, dig)
+    let read_model = ReadModel::default();
+    read_model.publish_dig(&dig, Some(record));
+    read_model.publish_context(&id, Some(context));
+    (read_model, dig)
 }
 
 fn cluster_view(number: usize, resources: usize) -> kindsight_status::ClusterView {
@@ -88,15 +86,15 @@ fn deployment(number: usize) -> Object {
 }
 
 /// One query as a handler does it: find, select, write JSON.
-fn ask(board: &Board, dig: &DigName, query: &StatusQuery) -> Vec<u8> {
-    let subject = board.dig(dig, query).expect("a subject");
+fn ask(read_model: &ReadModel, dig: &DigName, query: &StatusQuery) -> Vec<u8> {
+    let subject = read_model.dig(dig, query).expect("a subject");
     let answer = subject.answer(query).expect("an answer");
     serde_json::to_vec(&answer).expect("JSON")
 }
 
 fn queries(criterion: &mut Criterion) {
     for resources in [12, 10_000] {
-        let (board, dig) = board(resources);
+        let (read_model, dig) = read_model(resources);
         let mut group = criterion.benchmark_group(format!("query of {resources} resources"));
         group.throughput(Throughput::Elements(1)).sample_size(20);
         for (name, pairs) in [
@@ -113,7 +111,7 @@ fn queries(criterion: &mut Criterion) {
         ] {
             let query = StatusQuery::parse(pairs).expect("a query");
             group.bench_function(name, |bencher| {
-                bencher.iter(|| black_box(ask(&board, &dig, black_box(&query))));
+                bencher.iter(|| black_box(ask(&read_model, &dig, black_box(&query))));
             });
         }
         group.finish();

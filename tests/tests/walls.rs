@@ -76,6 +76,22 @@ const ROOMS: &[(&str, &[&str])] = &[
         "kindsight-rest",
         &["kindsight-api", "kindsight-model", "kindsight-status"],
     ),
+    (
+        "kindsight-server",
+        &[
+            "kindsight-api",
+            "kindsight-appcontext",
+            "kindsight-catalog",
+            "kindsight-clusters",
+            "kindsight-interpreter",
+            "kindsight-model",
+            "kindsight-pipeline",
+            "kindsight-plugins",
+            "kindsight-rest",
+            "kindsight-status",
+            "kindsight-store",
+        ],
+    ),
 ];
 
 /// The binary, which wires all rooms together.

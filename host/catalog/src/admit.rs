@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use kindsight_api::interpreters::{Outcome, OutcomeStatus, Refusal};
 use kindsight_interpreter::{Interpreter, LoadError};
 use kindsight_model::{CatalogAction, Digest, LoadStep, Source, VersionOutcome};
+use kindsight_store::chain;
 
 use crate::catalog::Catalog;
-use crate::report::{Activation, IncomingComponent, Refusal, Report};
+use crate::incoming::IncomingComponent;
 use crate::state::{Entry, NAMES_MAX, SourceVersions, Version};
 
 impl Catalog {
@@ -18,7 +20,7 @@ impl Catalog {
     ///
     /// # Errors
     /// [`Refusal::Refused`] with the step; what is live is untouched then.
-    pub fn admit(&self, component: &IncomingComponent) -> Result<Report, Refusal> {
+    pub fn admit(&self, component: &IncomingComponent) -> Result<Outcome, Refusal> {
         let digest = Digest::of(&component.bytes);
         match self.try_admit(component, &digest) {
             Err(Refusal::Refused { step, why }) => {
@@ -29,7 +31,11 @@ impl Catalog {
         }
     }
 
-    fn try_admit(&self, component: &IncomingComponent, digest: &Digest) -> Result<Report, Refusal> {
+    fn try_admit(
+        &self,
+        component: &IncomingComponent,
+        digest: &Digest,
+    ) -> Result<Outcome, Refusal> {
         if let Some(expected) = component.expected.as_ref().filter(|it| *it != digest) {
             let why = format!("the digest of the bytes is {digest}, and {expected} was expected");
             return Err(Refusal::at(LoadStep::Received, why));
@@ -61,7 +67,7 @@ impl Catalog {
         &self,
         component: &IncomingComponent,
         digest: &Digest,
-    ) -> Result<Option<Report>, Refusal> {
+    ) -> Result<Option<Outcome>, Refusal> {
         let inner = self.lock();
         // An upload under another name is refused further on, by what it calls itself.
         let entries = inner
@@ -88,12 +94,12 @@ impl Catalog {
             };
             if is_in_place {
                 let (version, outcome) = (&version.version, version.outcome);
-                return Ok(Some(Report {
+                return Ok(Some(Outcome {
                     name: name.clone(),
                     action: CatalogAction::Load,
                     digest: Some(digest.clone()),
                     version: Some(version.clone()),
-                    activation: Activation::Unchanged,
+                    status: OutcomeStatus::Unchanged,
                     detail: format!("{name} {version} is {outcome} already: nothing changed"),
                 }));
             }
@@ -106,7 +112,7 @@ impl Catalog {
         &self,
         component: &IncomingComponent,
         interpreter: &Arc<Interpreter>,
-    ) -> Result<Report, Refusal> {
+    ) -> Result<Outcome, Refusal> {
         // Once more: compiling may have taken long.
         self.follow()?;
         let by = interpreter.by();
@@ -127,10 +133,10 @@ impl Catalog {
             return Err(Refusal::at(LoadStep::Published, why));
         }
         // Under the lock: another change would drop a component of which no state speaks yet.
-        self.options
-            .shelf
-            .keep(&by.digest, &component.bytes)
-            .map_err(|error| Refusal::Failed(format!("the component was not stored: {error}")))?;
+        let stored = self.store.put_component(&by.digest, &component.bytes);
+        stored.map_err(|error| {
+            Refusal::Failed(format!("the component was not stored: {}", chain(&error)))
+        })?;
         source.file.clone_from(&component.file);
         let version = self.version(&by.digest, &by.version);
         let detail = if component.is_candidate {
@@ -143,11 +149,11 @@ impl Catalog {
             source.go_live(version);
             live
         };
-        let report = Report {
-            activation: if component.is_candidate {
-                Activation::Candidate
+        let report = Outcome {
+            status: if component.is_candidate {
+                OutcomeStatus::Candidate
             } else {
-                entry.activation()
+                entry.status()
             },
             name: by.name.clone(),
             action: CatalogAction::Load,
@@ -202,12 +208,12 @@ impl Catalog {
         if known.is_none_or(|it| it.outcome == VersionOutcome::Refused) {
             versions.refuse(self.version(digest, ""), &why);
         }
-        let report = Report {
+        let report = Outcome {
             name: name.clone(),
             action: CatalogAction::Refuse,
             digest: Some(digest.clone()),
             version: None,
-            activation: entry.activation(),
+            status: entry.status(),
             detail: why,
         };
         entry.record(self.event(&report, Some(*source)));

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use kindsight_api::interpreters::{OutcomeStatus, Refusal};
 use kindsight_interpreter::{Interpreter, Interpreters, SetMember};
 use kindsight_model::{Digest, InterpreterName, LoadStep, Source};
+use kindsight_store::Store;
 
-use crate::report::{Activation, Refusal};
 use crate::settings;
-use crate::shelf::{Shelf, ShelfError};
 use crate::state::{CatalogState, Entry, Version};
+use crate::store::CatalogStore;
 
 /// Limits that an operator may set.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,8 +41,8 @@ pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
 pub struct CatalogOptions {
     /// The interpreters it publishes to.
     pub interpreters: Arc<Interpreters>,
-    /// Keeps its state and its components.
-    pub shelf: Arc<dyn Shelf>,
+    /// Keeps its state and its components. Hosts that share one share the catalog.
+    pub store: Arc<dyn Store>,
     /// The interpreters of this binary.
     pub built_in: Vec<Arc<Interpreter>>,
     /// Limits.
@@ -56,6 +57,7 @@ pub struct CatalogOptions {
 /// in it who load, ask and watch.
 pub struct Catalog {
     pub(crate) options: CatalogOptions,
+    pub(crate) store: CatalogStore,
     inner: Mutex<Inner>,
 }
 
@@ -97,7 +99,7 @@ impl From<&SetMember> for ActiveMember {
 pub(crate) enum ComponentError {
     /// The store does not answer, or this host cannot compile now: the component may still be good.
     #[error("{0}")]
-    Unavailable(#[from] ShelfError),
+    Unavailable(String),
     /// It cannot be used any more.
     #[error("{0}")]
     Corrupt(String),
@@ -106,6 +108,7 @@ pub(crate) enum ComponentError {
 impl Catalog {
     pub(crate) fn new(options: CatalogOptions) -> Self {
         Self {
+            store: CatalogStore::new(Arc::clone(&options.store)),
             options,
             inner: Mutex::default(),
         }
@@ -193,11 +196,11 @@ impl Entry {
     }
 
     /// Whether a version of it judges.
-    pub(crate) fn activation(&self) -> Activation {
+    pub(crate) fn status(&self) -> OutcomeStatus {
         match self.effective() {
-            _ if self.is_disabled => Activation::Disabled,
-            Some(_) => Activation::Live,
-            None => Activation::None,
+            _ if self.is_disabled => OutcomeStatus::Disabled,
+            Some(_) => OutcomeStatus::Live,
+            None => OutcomeStatus::None,
         }
     }
 

@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
+use kindsight_api::interpreters::{Outcome, Refusal};
 use kindsight_model::{CatalogAction, Digest, InterpreterName};
 
 use crate::catalog::Catalog;
-use crate::report::{Refusal, Report};
 
 impl Catalog {
     /// Trips for everything that fails too often, by the share of faults among the calls of about the
@@ -48,7 +48,7 @@ impl Catalog {
         name: &InterpreterName,
         digest: &Digest,
         why: &str,
-    ) -> Result<Report, Refusal> {
+    ) -> Result<Outcome, Refusal> {
         match self.roll_back_faulty(name, digest, why) {
             Err(error @ (Refusal::Refused { .. } | Refusal::Failed(_))) => {
                 self.change(name, CatalogAction::Breaker, None, |entry| {
@@ -67,7 +67,7 @@ impl Catalog {
         name: &InterpreterName,
         digest: &Digest,
         why: &str,
-    ) -> Result<Report, Refusal> {
+    ) -> Result<Outcome, Refusal> {
         self.change(name, CatalogAction::Breaker, None, |entry| {
             let (source, faulty) = entry.live(digest)?;
             let versions = entry.sources.get_mut(&source);

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use kindsight_api::interpreters::{Outcome, OutcomeStatus, Refusal};
 use kindsight_interpreter::Published;
 use kindsight_model::{CatalogAction, Digest, InterpreterName, Source, VersionOutcome};
 use serde_json::{Map, Value};
 
 use crate::catalog::Catalog;
-use crate::report::{Activation, Refusal, Report};
 use crate::state::{CatalogState, Entry, Version};
 
 /// Two sets to judge by, for a shadow run.
@@ -30,7 +30,7 @@ impl Catalog {
     ///
     /// # Errors
     /// [`Refusal::NotFound`], and [`Refusal::Conflict`] where there is nothing to remove.
-    pub fn remove(&self, name: &InterpreterName, source: Source) -> Result<Report, Refusal> {
+    pub fn remove(&self, name: &InterpreterName, source: Source) -> Result<Outcome, Refusal> {
         if let Some(report) = self.forget_refused(name)? {
             return Ok(report);
         }
@@ -60,7 +60,7 @@ impl Catalog {
     }
 
     /// Forgets a name that never got further than refusals; its history goes with it.
-    fn forget_refused(&self, name: &InterpreterName) -> Result<Option<Report>, Refusal> {
+    fn forget_refused(&self, name: &InterpreterName) -> Result<Option<Outcome>, Refusal> {
         self.follow()?;
         let mut inner = self.lock();
         let entry = inner.state.entries.get(name);
@@ -72,12 +72,12 @@ impl Catalog {
         self.commit(&mut inner, state)?;
         let detail = format!("{name} is forgotten: every version of it was refused");
         tracing::info!(interpreter.name = name.as_str(), "{detail}");
-        Ok(Some(Report {
+        Ok(Some(Outcome {
             name: name.clone(),
             action: CatalogAction::Remove,
             digest: None,
             version: None,
-            activation: Activation::None,
+            status: OutcomeStatus::None,
             detail,
         }))
     }
@@ -105,7 +105,7 @@ impl Catalog {
         &self,
         name: &InterpreterName,
         digest: Option<&Digest>,
-    ) -> Result<Report, Refusal> {
+    ) -> Result<Outcome, Refusal> {
         self.change(
             name,
             CatalogAction::Promote,
@@ -135,7 +135,7 @@ impl Catalog {
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::Conflict`] where there is no version to roll back to.
-    pub fn rollback(&self, name: &InterpreterName) -> Result<Report, Refusal> {
+    pub fn rollback(&self, name: &InterpreterName) -> Result<Outcome, Refusal> {
         self.change(
             name,
             CatalogAction::Rollback,
@@ -167,7 +167,7 @@ impl Catalog {
         &self,
         name: &InterpreterName,
         is_disabled: bool,
-    ) -> Result<Report, Refusal> {
+    ) -> Result<Outcome, Refusal> {
         let (action, word) = if is_disabled {
             (CatalogAction::Disable, "disabled")
         } else {
@@ -188,7 +188,7 @@ impl Catalog {
         &self,
         name: &InterpreterName,
         settings: Option<Map<String, Value>>,
-    ) -> Result<Report, Refusal> {
+    ) -> Result<Outcome, Refusal> {
         self.change(
             name,
             CatalogAction::Settings,

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use kindsight_api::interpreters::{Outcome, OutcomeStatus, Refusal};
 use kindsight_interpreter::{Interpreter, LoadError, Published, SetMember};
 use kindsight_model::{CatalogAction, Digest, InterpreterName, LoadStep, Source, VersionOutcome};
+use kindsight_store::chain;
 
 use crate::catalog::{ActiveMember, Catalog, ComponentError, Inner};
-use crate::report::{Activation, Refusal, Report};
-use crate::shelf::ShelfError;
 use crate::state::{self, CatalogState, Entry, Event, Version, clip};
 
 /// Components that one change drops: etcd takes 128 operations at a time.
@@ -29,7 +29,7 @@ impl Catalog {
         action: CatalogAction,
         by: Option<Source>,
         change: impl FnOnce(&mut Entry) -> Result<(Option<Version>, String), Refusal>,
-    ) -> Result<Report, Refusal> {
+    ) -> Result<Outcome, Refusal> {
         self.follow()?;
         let mut inner = self.lock();
         let mut state = inner.state.clone();
@@ -37,16 +37,16 @@ impl Catalog {
         let entry = entry.ok_or_else(|| inner.not_found())?;
         let before = entry.clone();
         let (version, detail) = change(entry)?;
-        let mut report = Report {
+        let mut report = Outcome {
             name: name.clone(),
             action,
             digest: version.as_ref().map(|it| it.digest.clone()),
             version: version.as_ref().map(|it| it.version.clone()),
-            activation: entry.activation(),
+            status: entry.status(),
             detail,
         };
         if *entry == before {
-            report.activation = Activation::Unchanged;
+            report.status = OutcomeStatus::Unchanged;
             return Ok(report);
         }
         entry.record(self.event(&report, by));
@@ -57,7 +57,7 @@ impl Catalog {
     }
 
     /// Logs a report, and makes the event of the history from it.
-    pub(crate) fn event(&self, report: &Report, by: Option<Source>) -> Event {
+    pub(crate) fn event(&self, report: &Outcome, by: Option<Source>) -> Event {
         tracing::info!(
             interpreter.name = report.name.as_str(),
             action = report.action.as_str(),
@@ -90,10 +90,11 @@ impl Catalog {
         let bytes = state::write(&state).map_err(|error| Refusal::Failed(error.to_string()))?;
         let dropped = self.unneeded(&state);
         let is_stored = self
-            .options
-            .shelf
-            .exchange_book(inner.stored.as_deref(), &bytes, &dropped)
-            .map_err(|error| Refusal::Failed(format!("the change was not stored: {error}")))?;
+            .store
+            .exchange(inner.stored.as_deref(), &bytes, &dropped)
+            .map_err(|error| {
+                Refusal::Failed(format!("the change was not stored: {}", chain(&error)))
+            })?;
         if !is_stored {
             let what = "another host changed the interpreters at the same moment: try again";
             return Err(Refusal::Conflict(what.to_owned()));
@@ -164,7 +165,8 @@ impl Catalog {
         digest: &Digest,
     ) -> Result<Arc<Interpreter>, ComponentError> {
         let corrupt = |what: String| ComponentError::Corrupt(format!("component {digest}: {what}"));
-        let bytes = self.options.shelf.component(digest)?;
+        let bytes = self.store.component(digest);
+        let bytes = bytes.map_err(|error| ComponentError::Unavailable(chain(&error)))?;
         let bytes = bytes
             .ok_or_else(|| corrupt(format!("it is not stored any more; it came by {source}")))?;
         if Digest::of(&bytes) != *digest {
@@ -173,7 +175,7 @@ impl Catalog {
         let loaded = self.options.interpreters.load(&bytes);
         loaded.map_err(|error| match error {
             // Not the component's fault: it stays, and is tried again at the next start.
-            LoadError::Host(_) => ComponentError::Unavailable(ShelfError(error.with_step())),
+            LoadError::Host(_) => ComponentError::Unavailable(error.with_step()),
             error => corrupt(error.with_step()),
         })
     }
@@ -193,7 +195,7 @@ impl Catalog {
             .map(|version| &version.digest)
             .collect();
         // Where the store does not say, the next change asks again.
-        let stored = self.options.shelf.components().unwrap_or_default();
+        let stored = self.store.components().unwrap_or_default();
         let dropped = stored.into_iter().filter(|digest| !known.contains(digest));
         dropped.take(DROPPED_MAX).collect()
     }

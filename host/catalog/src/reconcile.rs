@@ -3,21 +3,24 @@
 
 use std::sync::Arc;
 
+use kindsight_api::interpreters::Refusal;
 use kindsight_interpreter::Interpreter;
 use kindsight_model::{CatalogAction, Source, VersionOutcome};
+use kindsight_store::chain;
 
 use crate::catalog::{Catalog, CatalogOptions, ComponentError, Inner};
-use crate::report::Refusal;
 use crate::settings;
-use crate::shelf::ShelfError;
 use crate::state::{self, CatalogState, Event, FORMAT, SourceVersions, StoredError, Version, clip};
 
 /// The reason why the catalog could not be opened, or another host not be followed.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The store does not answer.
-    #[error("read the catalog of interpreters: {0}")]
-    Store(#[from] ShelfError),
+    #[error("read the catalog of interpreters")]
+    Store(#[from] kindsight_store::Error),
+    /// A stored component cannot be read now.
+    #[error("read the interpreters of the catalog: {0}")]
+    Component(String),
     /// The stored state is damaged.
     #[error("the catalog of interpreters is damaged: {0}")]
     Damaged(serde_json::Error),
@@ -43,7 +46,7 @@ impl From<StoredError> for OpenError {
 impl From<OpenError> for Refusal {
     fn from(error: OpenError) -> Self {
         // Whatever it is, the command is not to blame for it.
-        Self::Failed(error.to_string())
+        Self::Failed(chain(&error))
     }
 }
 
@@ -61,7 +64,7 @@ impl Catalog {
         let mut tries = OPEN_TRIES;
         loop {
             let mut inner = catalog.lock();
-            inner.stored = catalog.options.shelf.book()?;
+            inner.stored = catalog.store.state()?;
             let state = catalog.reconcile(&mut inner)?;
             tries -= 1;
             match catalog.commit(&mut inner, state) {
@@ -86,7 +89,7 @@ impl Catalog {
     /// A store that does not answer, or holds what this release cannot read; what is live stays.
     pub fn follow(&self) -> Result<bool, OpenError> {
         let mut inner = self.lock();
-        let stored = self.options.shelf.book()?;
+        let stored = self.store.state()?;
         if stored == inner.stored {
             return Ok(false);
         }
@@ -132,7 +135,7 @@ impl Catalog {
         inner: &mut Inner,
         state: &mut CatalogState,
         now_ms: i64,
-    ) -> Result<(), ShelfError> {
+    ) -> Result<(), OpenError> {
         for (name, entry) in &mut state.entries {
             let mut failures = Vec::new();
             for (source, versions) in &mut entry.sources {
@@ -160,7 +163,7 @@ impl Catalog {
         versions: &mut SourceVersions,
         outcome: VersionOutcome,
         failures: &mut Vec<(Version, String)>,
-    ) -> Result<(), ShelfError> {
+    ) -> Result<(), OpenError> {
         while let Some(version) = versions.with(outcome).cloned() {
             if inner.loaded.contains_key(&version.digest) {
                 return Ok(());
@@ -170,7 +173,7 @@ impl Catalog {
                     inner.loaded.insert(version.digest, interpreter);
                     return Ok(());
                 }
-                Err(ComponentError::Unavailable(error)) => return Err(error),
+                Err(ComponentError::Unavailable(why)) => return Err(OpenError::Component(why)),
                 Err(ComponentError::Corrupt(why)) => {
                     versions.refuse(version.clone(), &why);
                     failures.push((version, why));

@@ -9,7 +9,6 @@ use std::time::Duration;
 use kindsight_folder::{Change, ContentHash, Folder, FolderOptions, Pace, Watcher};
 use kindsight_model::{BUNDLE_BYTES_MAX, ClusterName, decode_bundle};
 use tokio::sync::mpsc::Sender;
-use tokio::sync::mpsc::error::SendError;
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
@@ -65,11 +64,16 @@ impl FolderCluster {
     /// Waits while `events` is full. In memory are at most one bundle beside those in the channel, and
     /// the bytes of as many files as fit into [`BUNDLE_BYTES_MAX`]. Cancelling is prompt; at worst
     /// those are read to their end in the background.
-    pub async fn run(self, events: Sender<ClusterEvent>, shutdown: CancellationToken) {
+    pub async fn run<E: From<ClusterEvent>>(self, events: Sender<E>, shutdown: CancellationToken) {
         self.run_at(PACE, events, shutdown).await;
     }
 
-    async fn run_at(self, pace: Pace, events: Sender<ClusterEvent>, shutdown: CancellationToken) {
+    async fn run_at<E: From<ClusterEvent>>(
+        self,
+        pace: Pace,
+        events: Sender<E>,
+        shutdown: CancellationToken,
+    ) {
         let folder = Folder::new(self.path.clone(), options());
         let follower = Follower {
             reports: Reports::new(self.name.clone(), self.path.clone()),
@@ -104,7 +108,7 @@ fn is_bundle_name(name: &str) -> bool {
 }
 
 /// Nobody listens any more.
-type Unheard = SendError<ClusterEvent>;
+struct Unheard;
 
 /// A file that is there.
 enum Present {
@@ -113,16 +117,16 @@ enum Present {
 }
 
 /// Follows one folder.
-struct Follower {
+struct Follower<E> {
     cluster: FolderCluster,
     watcher: Watcher,
     reports: Reports,
-    events: Sender<ClusterEvent>,
+    events: Sender<E>,
     /// The listing is complete, and that was not reported yet.
     is_sync_due: bool,
 }
 
-impl Follower {
+impl<E: From<ClusterEvent>> Follower<E> {
     async fn follow(mut self, shutdown: &CancellationToken) -> Result<(), Unheard> {
         while let Some(changes) = self.watcher.next(shutdown).await {
             self.handle(changes).await?;
@@ -209,7 +213,7 @@ impl Follower {
     }
 
     async fn send(&self, event: ClusterEvent) -> Result<(), Unheard> {
-        self.events.send(event).await
+        self.events.send(event.into()).await.map_err(|_| Unheard)
     }
 }
 

@@ -40,7 +40,7 @@ impl ClusterSource {
     ///
     /// Called once for each cluster. Waits while `events` is full, and holds a bounded number of
     /// reports meanwhile. Cancelling is prompt.
-    pub async fn run(self, events: Sender<ClusterEvent>, shutdown: CancellationToken) {
+    pub async fn run<E: From<ClusterEvent>>(self, events: Sender<E>, shutdown: CancellationToken) {
         match self {
             Self::Folder(cluster) => cluster.run(events, shutdown).await,
         }

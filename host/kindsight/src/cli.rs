@@ -3,10 +3,12 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use kindsight_api::status::QueryType;
 
+use crate::commands::interpreters::args::InterpretersArgs;
 use crate::config::ServeArgs;
-use crate::interpreters_command::args::InterpretersArgs;
 
 /// Says what the raw status of Kubernetes resources means, across many clusters.
 #[derive(Debug, Parser)]
@@ -46,16 +48,16 @@ pub(crate) struct DemoArgs {
     #[arg(long)]
     pub(crate) once: bool,
     /// How to print it.
-    #[arg(short, long, value_enum, default_value_t = DemoOutput::Table)]
-    pub(crate) output: DemoOutput,
+    #[arg(short, long, value_enum, default_value_t = OutputFormat::Table)]
+    pub(crate) output: OutputFormat,
     /// Address to serve on; port 0 takes a free one.
     #[arg(long, default_value = "127.0.0.1:9015", env = "KINDSIGHT_LISTEN")]
     pub(crate) listen: std::net::SocketAddr,
 }
 
-/// How `demo`, `status` and `interpreters` print.
+/// Output format of `demo`, `status` and `interpreters`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DemoOutput {
+pub(crate) enum OutputFormat {
     /// Columns for people.
     Table,
     /// The server's answer as it is.
@@ -129,8 +131,8 @@ pub(crate) struct StatusArgs {
     )]
     pub(crate) server: String,
     /// `cluster` for what the clusters say, `rsync` for what happened when it was sent.
-    #[arg(long = "type", default_value = "cluster", value_parser = ["cluster", "rsync"])]
-    pub(crate) kind: String,
+    #[arg(long = "type", default_value = QueryType::Cluster.as_str(), value_parser = query_type())]
+    pub(crate) kind: QueryType,
     /// Only this app; may be repeated.
     #[arg(long = "app")]
     pub(crate) apps: Vec<String>,
@@ -147,8 +149,17 @@ pub(crate) struct StatusArgs {
     #[arg(long)]
     pub(crate) explain: bool,
     /// How to print it.
-    #[arg(short, long, value_enum, default_value_t = DemoOutput::Table)]
-    pub(crate) output: DemoOutput,
+    #[arg(short, long, value_enum, default_value_t = OutputFormat::Table)]
+    pub(crate) output: OutputFormat,
+}
+
+/// Reads `--type`: the words of the API.
+fn query_type() -> impl TypedValueParser<Value = QueryType> {
+    let words = QueryType::ALL.iter().map(|kind| kind.as_str());
+    PossibleValuesParser::new(words).map(|word| {
+        let mut all = QueryType::ALL.iter().copied();
+        all.find(|kind| kind.as_str() == word).unwrap_or_default()
+    })
 }
 
 /// Prints an error with its causes to standard error.

@@ -8,7 +8,8 @@ use std::io::Write;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use serde::de::DeserializeOwned;
+use kindsight_api::problem::ProblemDocument;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ureq::http::{self, Method, header};
 
@@ -58,6 +59,28 @@ impl Request {
     /// With this query parameter too.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.parameters.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// With every member as a query parameter: a list as one for each element, null as none.
+    pub(crate) fn with_parameters(mut self, parameters: &impl Serialize) -> Self {
+        let members = serde_json::to_value(parameters).unwrap_or_default();
+        let Value::Object(members) = members else {
+            return self;
+        };
+        for (name, value) in members {
+            let values = match value {
+                Value::Array(values) => values,
+                value => vec![value],
+            };
+            for value in values {
+                self = match value {
+                    Value::Null => self,
+                    Value::String(text) => self.with(&name, &text),
+                    other => self.with(&name, &other.to_string()),
+                };
+            }
+        }
         self
     }
 
@@ -145,7 +168,7 @@ pub(crate) fn encoded(value: &str) -> String {
 ///
 /// # Errors
 /// When it is not what was asked for: whatever answered there is no such server.
-pub(crate) fn read<T: DeserializeOwned>(answer: &str) -> anyhow::Result<T> {
+pub(crate) fn read<'a, T: Deserialize<'a>>(answer: &'a str) -> anyhow::Result<T> {
     serde_json::from_str(answer).context("read the server's answer")
 }
 
@@ -161,27 +184,23 @@ pub(crate) fn print_as_is(mut to: impl Write, answer: &str) -> anyhow::Result<()
     Ok(())
 }
 
-/// What a server says where it refuses: the problem document's own words.
+/// The error of a server that refuses, in the words of its problem document.
 fn refusal(status: u16, body: &str) -> anyhow::Error {
-    let problem: Value = serde_json::from_str(body).unwrap_or_default();
-    let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(clean);
-    let mut words = text(&problem, "detail")
-        .or_else(|| text(&problem, "title"))
-        .unwrap_or_else(|| "no reason given".to_owned());
-    for (name, lead) in [("step", "\n  step: "), ("hint", "\n  hint: ")] {
-        if let Some(part) = text(&problem, name) {
-            words.extend([lead, &part]);
-        }
+    let problem: ProblemDocument = serde_json::from_str(body).unwrap_or_default();
+    let words = [problem.detail.as_str(), &problem.title, "no reason given"];
+    let words = words.into_iter().find(|words| !words.is_empty());
+    let mut words = clean(words.unwrap_or_default());
+    if let Some(step) = problem.step {
+        words.extend(["\n  step: ", step.as_str()]);
     }
-    let problems = problem.get("problems").and_then(Value::as_array);
-    for problem in problems.into_iter().flatten() {
-        for (name, lead) in [
-            ("parameter", "\n  "),
-            ("detail", ": "),
-            ("expected", "; right is: "),
+    for one in &problem.problems {
+        for (lead, part) in [
+            ("\n  ", &one.parameter),
+            (": ", &one.detail),
+            ("; right is: ", &one.expected),
         ] {
-            if let Some(part) = text(problem, name) {
-                words.extend([lead, &part]);
+            if !part.is_empty() {
+                words.extend([lead, &clean(part)]);
             }
         }
     }

@@ -1,35 +1,23 @@
 //! `kindsight`: what the raw status of Kubernetes resources means.
 //!
-//! One binary, one subcommand a job. This file only picks; `cli.rs` lists the commands and
-//! `road.rs` is where the rooms are put together.
+//! One binary, one subcommand a job. This file only picks the command; `cli.rs` lists them, and
+//! `kindsight-server` is everything that serves.
 #![warn(clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
-mod application;
-mod aside;
 mod cli;
 mod client;
-mod comparison;
+mod commands;
 mod config;
-mod demo;
-mod interpret;
-mod interpreters;
-mod interpreters_command;
-mod judge;
-mod live;
-mod manifest;
-mod road;
-mod serve;
-mod status;
 mod table;
 mod telemetry;
-mod verdict_line;
 
 use std::process::ExitCode;
 
 use crate::cli::{Cli, Command};
+use crate::commands::{demo, interpret, interpreters, serve, status};
 
 fn main() -> ExitCode {
-    if live::is_compiler() {
+    if kindsight_server::is_compiler() {
         return kindsight_interpreter::compile_child();
     }
     match config::read(std::env::args_os().collect()).and_then(run) {
@@ -48,7 +36,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Serve(args) => serve::run(args)?,
         Command::Interpret(args) => interpret::run(&args)?,
         Command::Status(args) => status::run(args)?,
-        Command::Interpreters(args) => return interpreters_command::run(&args),
+        Command::Interpreters(args) => return interpreters::run(&args),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -7,19 +7,10 @@ pub(crate) const ROWS_MEASURED: usize = 500;
 /// The widest column but the last, in characters.
 const WIDTH_MAX: usize = 48;
 
-/// The hexadecimal digits of a digest that a column shows: enough to tell versions apart.
-const DIGEST_DIGITS: usize = 12;
-
 /// A text from outside as it may stand in a line: control characters are replaced, since they could
 /// write anywhere on a terminal.
 pub(crate) fn clean(text: &str) -> String {
     text.replace(char::is_control, " ")
-}
-
-/// The beginning of a digest such as `sha256:0123…`, as columns show it.
-pub(crate) fn short_digest(digest: &str) -> &str {
-    let shown = "sha256:".len() + DIGEST_DIGITS;
-    digest.get(..shown).unwrap_or(digest)
 }
 
 /// A table that prints itself as it grows: the first rows set the widths.

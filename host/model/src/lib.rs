@@ -18,6 +18,7 @@ mod interpreter_name;
 mod labels;
 mod lenient;
 mod lifecycle;
+pub mod manifest;
 mod names;
 mod object;
 mod phase;

@@ -1,4 +1,4 @@
-//! Takes apart what asks something of an interpreter: its name, its parameters, its body.
+//! Extractors of commands to interpreters: name, parameters and body.
 
 mod body;
 
@@ -8,41 +8,40 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
-use kindsight_status::{Problem as Invalid, VALUE_SHOWN_CHARS_MAX};
-use serde::Deserialize;
+use kindsight_api::problem::PartialProblem;
+use kindsight_model::{Digest, InterpreterName};
+use kindsight_status::{clipped, one_of};
 use utoipa::IntoParams;
 
 use crate::problem::Problem;
 
-pub(crate) use body::{Promotion, settings, within};
+pub(crate) use body::{promoted, settings, within};
 
-/// The longest name of an interpreter, in bytes, as the contract has it.
-const NAME_BYTES_MAX: usize = 63;
-/// The digits of a SHA-256 in hexadecimal.
-const DIGEST_DIGITS: usize = 64;
+/// Leading word of every digest.
+const ALGORITHM: &str = "sha256:";
 /// The parameters of a load.
-const LOAD_PARAMETERS: &str = "one of `digest`, `candidate`";
+const LOAD_PARAMETERS: [&str; 2] = ["digest", "candidate"];
 
 /// The name in a path, checked.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Path)]
 pub(crate) struct Name {
-    /// The interpreter: 1 to 63 lower-case letters, digits, `-` or `.`.
-    #[param(example = "apps")]
-    pub(crate) name: String,
+    /// Name of the interpreter: 1 to 63 lower-case letters, digits, `-` or `.`.
+    #[param(value_type = String, example = "apps")]
+    pub(crate) name: InterpreterName,
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Name {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let Path(name) = Path::<Self>::from_request_parts(parts, state).await?;
-        if is_name(&name.name) {
-            return Ok(name);
-        }
-        let detail = format!("`{}` is not a valid name", shown(&name.name));
-        let expected = format!("1 to {NAME_BYTES_MAX} lower-case letters, digits, `-` or `.`");
-        Err(Problem::invalid(vec![invalid("name", detail, expected)]))
+        let Path(name) = Path::<String>::from_request_parts(parts, state).await?;
+        let checked = name.parse().map(|name| Self { name });
+        checked.map_err(|_| {
+            let detail = format!("`{}` is not a valid name", clipped(&name));
+            let problem = PartialProblem::new("name", detail, InterpreterName::GRAMMAR);
+            Problem::invalid(vec![problem])
+        })
     }
 }
 
@@ -66,7 +65,7 @@ impl<S: Send + Sync> FromRequestParts<S> for NoParameters {
 ///
 /// A body that would be ignored is refused: whoever sent it meant something by it.
 #[derive(Debug)]
-pub(crate) struct Bare(pub(crate) String);
+pub(crate) struct Bare(pub(crate) InterpreterName);
 
 impl<S: Send + Sync> FromRequest<S> for Bare {
     type Rejection = Problem;
@@ -84,22 +83,14 @@ impl<S: Send + Sync> FromRequest<S> for Bare {
     }
 }
 
-/// How a component is to be loaded. A parameter that is not among these is an error.
-#[derive(Debug, Default, PartialEq, Eq, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct LoadParameters {
-    /// What the body must hash to: `sha256:` and 64 hex digits.
-    #[param(
-        value_type = Option<String>,
-        example = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
-    )]
-    pub(crate) digest: Option<String>,
-    /// Whether to stop before the component goes live, and keep it as candidate.
-    #[param(value_type = Option<bool>, default = false)]
-    pub(crate) candidate: bool,
+/// Parameters of a load, checked.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Load {
+    pub(crate) digest: Option<Digest>,
+    pub(crate) is_candidate: bool,
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for LoadParameters {
+impl<S: Send + Sync> FromRequestParts<S> for Load {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
@@ -107,7 +98,7 @@ impl<S: Send + Sync> FromRequestParts<S> for LoadParameters {
     }
 }
 
-impl LoadParameters {
+impl Load {
     /// # Errors
     /// Everything that is wrong, in the order of the parameters.
     fn read(pairs: &[(String, String)]) -> Result<Self, Problem> {
@@ -121,44 +112,36 @@ impl LoadParameters {
         settle(read, problems)
     }
 
-    fn take(&mut self, key: &str, value: &str, is_first: bool) -> Result<(), Invalid> {
+    fn take(&mut self, key: &str, value: &str, is_first: bool) -> Result<(), PartialProblem> {
         match key {
             "digest" | "candidate" if !is_first => {
-                return Err(invalid(key, "it is there more than once", "one value"));
+                return Err(PartialProblem::new(
+                    key,
+                    "it is there more than once",
+                    "one value",
+                ));
             }
             "digest" => self.digest = Some(digest(value)?),
             "candidate" => {
-                self.candidate = value.parse().map_err(|_| {
-                    let detail = format!("`{}` is not known", shown(value));
-                    invalid(key, detail, "one of `true`, `false`")
+                self.is_candidate = value.parse().map_err(|_| {
+                    let detail = format!("`{}` is not known", clipped(value));
+                    PartialProblem::new(key, detail, one_of([true, false]))
                 })?;
             }
-            _ => return Err(unknown_parameter(key, LOAD_PARAMETERS)),
+            _ => return Err(unknown_parameter(key, one_of(LOAD_PARAMETERS))),
         }
         Ok(())
     }
 }
 
-/// Hosts write digests in lower case; others may not.
-fn digest(value: &str) -> Result<String, Invalid> {
-    let digits = value.strip_prefix("sha256:").filter(|digits| {
-        digits.len() == DIGEST_DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
-    });
-    match digits {
-        Some(_) => Ok(value.to_ascii_lowercase()),
-        None => Err(invalid(
-            "digest",
-            format!("`{}` is not a digest", shown(value)),
-            format!("`sha256:` and {DIGEST_DIGITS} hex digits"),
-        )),
-    }
-}
-
-fn is_name(value: &str) -> bool {
-    let allowed = |byte: u8| {
-        byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.')
-    };
-    (1..=NAME_BYTES_MAX).contains(&value.len()) && value.bytes().all(allowed)
+/// Reads a digest. Upper-case digits are accepted and lowered: other tools write them.
+fn digest(value: &str) -> Result<Digest, PartialProblem> {
+    let digits = value.strip_prefix(ALGORITHM).map(str::to_ascii_lowercase);
+    let digest = digits.and_then(|digits| format!("{ALGORITHM}{digits}").parse().ok());
+    digest.ok_or_else(|| {
+        let detail = format!("`{}` is not a digest", clipped(value));
+        PartialProblem::new("digest", detail, "`sha256:` and 64 hex digits")
+    })
 }
 
 async fn pairs<S: Send + Sync>(
@@ -169,7 +152,7 @@ async fn pairs<S: Send + Sync>(
     Ok(pairs)
 }
 
-fn settle<T>(value: T, problems: Vec<Invalid>) -> Result<T, Problem> {
+fn settle<T>(value: T, problems: Vec<PartialProblem>) -> Result<T, Problem> {
     if problems.is_empty() {
         Ok(value)
     } else {
@@ -177,22 +160,6 @@ fn settle<T>(value: T, problems: Vec<Invalid>) -> Result<T, Problem> {
     }
 }
 
-fn unknown_parameter(key: &str, expected: &str) -> Invalid {
-    invalid(&shown(key), "unknown parameter", expected)
-}
-
-fn invalid(parameter: &str, detail: impl Into<String>, expected: impl Into<String>) -> Invalid {
-    Invalid {
-        parameter: parameter.to_owned(),
-        detail: detail.into(),
-        expected: expected.into(),
-    }
-}
-
-/// A value as a problem repeats it: cut if it is long.
-fn shown(value: &str) -> String {
-    match value.char_indices().nth(VALUE_SHOWN_CHARS_MAX) {
-        None => value.to_owned(),
-        Some((end, _)) => format!("{}…", value.get(..end).unwrap_or_default()),
-    }
+fn unknown_parameter(key: &str, expected: impl Into<String>) -> PartialProblem {
+    PartialProblem::new(clipped(key), "unknown parameter", expected)
 }

@@ -27,7 +27,6 @@ mod limits;
 mod problem;
 mod router;
 mod routes;
-mod schema;
 mod serve;
 mod submission;
 
@@ -37,22 +36,15 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
-use kindsight_status::Board;
+use kindsight_status::ReadModel;
 
-pub use catalog::{
-    Action, Answer, CallLimits, CallStatistics, Catalog, ChangeSample, ChangedBy, Command,
-    DeclaredState, HandledKind, HistoryEntry, InterpreterDetail, InterpreterList,
-    InterpreterStatus, InterpreterSummary, InterpreterVersion, Latency, Outcome, OutcomeStatus,
-    Refusal, SampledVerdict, ShadowFaults, ShadowLatency, ShadowReport, ShadowedVersion, Source,
-    VerdictChange, VersionOutcome,
-};
-pub use judge::{Judge, Judged, Verdicts};
+pub use catalog::{Command, InterpreterCatalog};
+pub use judge::Judge;
 pub use limits::{
     CATALOG_JSON_BYTES_MAX, CATALOG_REQUESTS_MAX, CATALOG_TIME_MAX, COMPONENT_BYTES_MAX,
     CONNECTIONS_MAX, DRAIN_MAX, IDLE_MAX, INTERPRET_BYTES_MAX, INTERPRET_OBJECTS_MAX,
     INTERPRET_REQUESTS_MAX, Limits, REQUEST_TIME_MAX, REQUESTS_MAX, URI_BYTES_MAX,
 };
-pub use problem::ProblemDocument;
 pub use router::{openapi, router};
 pub use serve::{Ended, serve};
 pub use submission::{Submission, SubmissionError, read_submission};
@@ -61,11 +53,11 @@ pub use submission::{Submission, SubmissionError, read_submission};
 #[derive(Clone)]
 pub struct AppState {
     /// Where status queries find their answers.
-    pub board: Arc<Board>,
-    /// Who judges objects that are sent.
+    pub read_model: Arc<ReadModel>,
+    /// The interpreters, for objects that are sent.
     pub judge: Arc<dyn Judge>,
-    /// Who knows the interpreters and changes them.
-    pub catalog: Arc<dyn Catalog>,
+    /// The catalog of interpreters.
+    pub catalog: Arc<dyn InterpreterCatalog>,
     /// What is still missing before queries can be answered, in words; empty when nothing is.
     /// Asked on every `GET /readyz`, so it has to be quick.
     pub missing: Arc<dyn Fn() -> Vec<String> + Send + Sync>,

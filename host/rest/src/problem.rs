@@ -6,11 +6,11 @@
 use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use kindsight_status::{KNOWN_SHOWN_MAX, QueryError};
-use serde::Serialize;
-use utoipa::ToSchema;
+use kindsight_api::interpreters::Refusal;
+use kindsight_api::problem::{PartialProblem, ProblemDocument};
+use kindsight_model::LoadStep;
+use kindsight_status::{QueryError, one_of};
 
-use crate::catalog::Refusal;
 use crate::submission::SubmissionError;
 
 /// The media type of a problem document.
@@ -22,54 +22,13 @@ const RETRY_AFTER_S: &str = "1";
 /// What the reader is told of a fault of ours.
 pub(crate) const INTERNAL: &str = "an internal fault; it has been logged";
 
-/// What went wrong, as RFC 9457 has it.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Problem)]
-pub struct ProblemDocument {
-    /// Always `about:blank`: the status says what kind of problem it is.
-    #[serde(rename = "type")]
-    #[schema(example = "about:blank")]
-    kind: &'static str,
-    /// The status in words.
-    #[schema(example = "Bad Request")]
-    title: &'static str,
-    /// The status code.
-    #[schema(example = 400)]
-    status: u16,
-    /// What was wrong, for people.
-    #[schema(example = "the query is not valid")]
-    detail: String,
-    /// Everything that was wrong, where that can be said one by one.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
-    problems: Vec<PartialProblem>,
-    /// The step of the pipeline that refused a component, or its settings.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(required = false, value_type = String, example = "tried")]
-    step: Option<String>,
-}
-
-/// One thing that was wrong.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct PartialProblem {
-    /// The query parameter, or the part of the path.
-    #[schema(example = "type")]
-    parameter: String,
-    /// What is wrong with it.
-    #[schema(example = "`Cluster` is not known")]
-    detail: String,
-    /// What would be right.
-    #[schema(example = "one of `rsync`, `cluster`")]
-    expected: String,
-}
-
 /// A problem on its way out.
 #[derive(Debug)]
 pub(crate) struct Problem {
     status: StatusCode,
     detail: String,
     problems: Vec<PartialProblem>,
-    step: Option<String>,
+    step: Option<LoadStep>,
     /// In seconds.
     retry_after: Option<&'static str>,
 }
@@ -86,7 +45,7 @@ impl Problem {
     }
 
     /// The request cannot be understood; everything that is wrong is named.
-    pub(crate) fn invalid(problems: Vec<kindsight_status::Problem>) -> Self {
+    pub(crate) fn invalid(problems: Vec<PartialProblem>) -> Self {
         QueryError::Invalid(problems).into()
     }
 
@@ -94,11 +53,11 @@ impl Problem {
     pub(crate) fn refused(name: &str, refusal: Refusal) -> Self {
         match refusal {
             Refusal::NotFound { known } => Self {
-                problems: vec![PartialProblem {
-                    parameter: "name".to_owned(),
-                    detail: format!("`{name}` is not known"),
-                    expected: one_of(&known),
-                }],
+                problems: vec![PartialProblem::new(
+                    "name",
+                    format!("`{name}` is not known"),
+                    one_of(known),
+                )],
                 ..Self::new(
                     StatusCode::NOT_FOUND,
                     format!("there is no interpreter `{name}`"),
@@ -135,8 +94,8 @@ impl Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let document = ProblemDocument {
-            kind: "about:blank",
-            title: self.status.canonical_reason().unwrap_or("Error"),
+            kind: "about:blank".to_owned(),
+            title: self.status.canonical_reason().unwrap_or("Error").to_owned(),
             status: self.status.as_u16(),
             detail: self.detail,
             problems: self.problems,
@@ -159,13 +118,8 @@ impl From<QueryError> for Problem {
             QueryError::Invalid(problems) => (StatusCode::BAD_REQUEST, problems),
             QueryError::NotFound(problems) => (StatusCode::NOT_FOUND, problems),
         };
-        let problems = problems.into_iter().map(|problem| PartialProblem {
-            parameter: problem.parameter,
-            detail: problem.detail,
-            expected: problem.expected,
-        });
         Self {
-            problems: problems.collect(),
+            problems,
             ..Self::new(status, detail)
         }
     }
@@ -196,16 +150,5 @@ impl From<QueryRejection> for Problem {
 impl From<BytesRejection> for Problem {
     fn from(rejection: BytesRejection) -> Self {
         Self::new(rejection.status(), rejection.body_text())
-    }
-}
-
-/// Names that would be right, as status queries list them.
-fn one_of(known: &[String]) -> String {
-    let shown = known.iter().take(KNOWN_SHOWN_MAX);
-    let shown: Vec<_> = shown.map(|name| format!("`{name}`")).collect();
-    match known.len().saturating_sub(shown.len()) {
-        0 if shown.is_empty() => "nothing of the kind is known".to_owned(),
-        0 => format!("one of {}", shown.join(", ")),
-        more => format!("one of {} and {more} more", shown.join(", ")),
     }
 }

@@ -4,12 +4,11 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 
-use kindsight_model::{Gvk, Object, ObjectError};
+use kindsight_api::interpret::ObjectVerdict;
+use kindsight_model::{Gvk, Object, ObjectError, Verdict, host_reason};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
-
-use crate::judge::Judged;
 
 /// What was sent to be judged: in its order, each an object or the reason why it is none.
 #[derive(Debug)]
@@ -134,15 +133,23 @@ impl Submission {
         self.0.iter().flatten().cloned().collect()
     }
 
-    /// Puts what was said of [`Submission::objects`] in the places they were sent in.
-    pub fn with_verdicts(self, verdicts: Vec<Judged>) -> Vec<Judged> {
+    /// Puts the verdicts on [`Submission::objects`] in the places they were sent in.
+    pub fn with_verdicts(self, verdicts: Vec<Verdict>) -> Vec<ObjectVerdict> {
         let mut verdicts = verdicts.into_iter();
         let items = self.0.into_iter().map(|item| match item {
-            Ok(_) => verdicts.next().unwrap_or_else(Judged::unanswered),
-            Err(error) => Judged::not_an_object(&error),
+            Ok(object) => {
+                let verdict = verdicts.next().unwrap_or_else(no_answer);
+                ObjectVerdict::new(&object, verdict)
+            }
+            Err(error) => ObjectVerdict::not_an_object(error.to_string()),
         });
         items.collect()
     }
+}
+
+/// The verdict on an object that none came for.
+fn no_answer() -> Verdict {
+    Verdict::unknown(host_reason::NO_ANSWER, "no verdict came for this object")
 }
 
 #[cfg(test)]
@@ -225,9 +232,7 @@ mod tests {
     fn verdicts_go_where_their_objects_were() {
         let body = br#"[1,{"kind":"A"},2,{"kind":"B"}]"#;
         let submission = read_submission(body, MAX).unwrap();
-        let verdict = kindsight_model::Verdict::no_report();
-        let judged = |object: &Object| Judged::new(object, &verdict);
-        let mut verdicts: Vec<_> = submission.objects().iter().map(judged).collect();
+        let mut verdicts = vec![Verdict::no_report(); submission.objects().len()];
         verdicts.pop();
         let answer = submission.with_verdicts(verdicts);
         let lines: Vec<_> = answer
@@ -236,7 +241,12 @@ mod tests {
             .collect();
         assert_eq!(
             lines,
-            [" NotAnObject", "A NoReportYet", " NotAnObject", " NoAnswer"]
+            [
+                " NotAnObject",
+                "A NoReportYet",
+                " NotAnObject",
+                "B NoAnswer"
+            ]
         );
     }
 }

@@ -9,12 +9,12 @@ use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use kindsight_model::{ClusterName, ContextId, DigName, Object, Phase, Verdict};
 use kindsight_status::{
-    ActionView, AppView, Board, ClusterInput, ContextView, Expected, RecordView, project,
+    ActionView, AppView, ClusterInput, ContextView, Expected, ReadModel, RecordView, project,
 };
 use serde_json::Value;
 use tower::ServiceExt;
 
-use crate::{AppState, Catalog, Judge, Judged, Limits, router};
+use crate::{AppState, Judge, Limits, router};
 use shelf::Shelf;
 
 mod answers;
@@ -36,7 +36,7 @@ impl Judge for Kindly {
         &self,
         objects: Vec<Object>,
         now_ms: i64,
-    ) -> Pin<Box<dyn Future<Output = Vec<Judged>> + Send + '_>> {
+    ) -> Pin<Box<dyn Future<Output = Vec<Verdict>> + Send + '_>> {
         Box::pin(async move {
             let kinds: BTreeSet<&str> = objects.iter().map(|object| &*object.gvk.kind).collect();
             assert!(!kinds.contains("Panic"), "told to panic");
@@ -44,8 +44,7 @@ impl Judge for Kindly {
                 std::future::pending::<()>().await;
             }
             let verdict = Verdict::host(Phase::Ready, "", format!("at {now_ms}"));
-            let judged = |object| Judged::new(object, &verdict);
-            objects.iter().map(judged).collect()
+            vec![verdict; objects.len()]
         })
     }
 }
@@ -73,18 +72,18 @@ fn context(id: &ContextId, app: &str, kind: &str, name: &str) -> ContextView {
     }
 }
 
-fn record(state: &str, id: &ContextId) -> Arc<RecordView> {
-    Arc::new(RecordView {
+fn record(state: &str, id: &ContextId) -> RecordView {
+    RecordView {
         profile: None,
         actions: vec![ActionView {
             state: serde_json::from_value(state.into()).unwrap(),
             instance: Some(id.clone()),
             time: "2020-08-21T05:36:54.186Z".into(),
         }],
-    })
+    }
 }
 
-fn board() -> Board {
+fn read_model() -> ReadModel {
     let [dig, cluster]: [ContextId; 2] = ["7", "8"].map(|id| id.parse().unwrap());
     let dig_name = DigName::new(
         "testvfw",
@@ -94,25 +93,21 @@ fn board() -> Board {
     )
     .unwrap();
     let cluster_name = ClusterName::new("vfw-cluster-provider", "edge01").unwrap();
-    let board = Board::default();
-    board.publish(|shown| {
-        shown.digs.insert(dig_name, record("Instantiated", &dig));
-        shown
-            .clusters
-            .insert(cluster_name, record("Applied", &cluster));
-        for context in [
-            context(&dig, "sink", "ConfigMap", "sink-configmap"),
-            context(&cluster, "network-intents", "Network", "private-net"),
-        ] {
-            shown.contexts.insert(context.id.clone(), Arc::new(context));
-        }
-    });
-    board
+    let read_model = ReadModel::default();
+    read_model.publish_dig(&dig_name, Some(record("Instantiated", &dig)));
+    read_model.publish_cluster(&cluster_name, Some(record("Applied", &cluster)));
+    for context in [
+        context(&dig, "sink", "ConfigMap", "sink-configmap"),
+        context(&cluster, "network-intents", "Network", "private-net"),
+    ] {
+        read_model.publish_context(&context.id.clone(), Some(context));
+    }
+    read_model
 }
 
 fn state(limits: Limits) -> AppState {
     AppState {
-        board: Arc::new(board()),
+        read_model: Arc::new(read_model()),
         judge: Arc::new(Kindly),
         catalog: Arc::new(Shelf::default()),
         missing: Arc::new(Vec::new),

@@ -1,32 +1,43 @@
 //! Answers a query from one published state.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use kindsight_model::{ContextId, ContextStatus, DigName};
+use kindsight_api::status::{
+    Action, CompositeApp, Instances, Output, QueryType, Readiness, State, Status, StatusAnswer,
+};
+use kindsight_model::{ContextId, DigName};
 
-use crate::board::{Name, Subject, known, not_found, unknown};
-use crate::query::{Instance, Output, QueryError, QueryType, StatusQuery};
+use crate::problem::{QueryError, known, not_found, unknown};
+use crate::query::{Instance, StatusQuery};
+use crate::read_model::{Name, Subject};
 use crate::record::ActionView;
-use crate::response::{Action, Answer, CompositeApp, Instances, State, Status};
 use crate::view::{ClusterView, ContextView};
 
+mod reason;
+mod resources;
 mod selection;
 
-use selection::{Count, Selection, first};
+use selection::{Count, Selection, first, named};
+
+pub use resources::Resources;
+pub use selection::FAULTS_SHOWN_MAX;
 
 impl Subject {
     /// Answers `query`, which has to be the one that this subject was found for.
     ///
-    /// The time it takes grows with what it returns: counts are ready, and resources that are asked
-    /// for by name are looked up.
+    /// The time it takes grows with what it returns: counts are ready, resources that are asked for by
+    /// name are looked up, and each is made when it is written.
     ///
     /// # Errors
     /// [`QueryError::NotFound`] for names that the context does not know, and where an instance that
     /// was asked for is not kept any more.
-    pub fn answer(&self, query: &StatusQuery) -> Result<Answer<'_>, QueryError> {
+    pub fn answer(
+        &self,
+        query: &StatusQuery,
+    ) -> Result<StatusAnswer<'_, Resources<'_>>, QueryError> {
         if query.instance == Instance::List {
-            return Ok(Answer::Instances(self.instances()));
+            return Ok(StatusAnswer::Instances(self.instances()));
         }
         let mut status = self.status();
         match (&self.context, &self.instance) {
@@ -37,10 +48,10 @@ impl Subject {
             (None, Some(id)) if query.instance != Instance::Latest => {
                 return Err(not_found(unknown("instance", id, not_kept(id))));
             }
-            (None, Some(id)) => status.message = Some(not_kept(id)),
-            (None, None) => status.message = Some("it was never instantiated".to_owned()),
+            (None, Some(id)) => status.message = Some(not_kept(id).into()),
+            (None, None) => status.message = Some("it was never instantiated".into()),
         }
-        Ok(Answer::Status(Box::new(status)))
+        Ok(StatusAnswer::Status(Box::new(status)))
     }
 
     fn instances(&self) -> Instances<'_> {
@@ -51,12 +62,12 @@ impl Subject {
                 profile: None,
                 ..self.composite_app()
             },
-            instances: instances.into_iter().map(ContextId::as_str).collect(),
+            instances: instances.into_iter().map(|id| id.as_str().into()).collect(),
         }
     }
 
-    /// The answer as far as it does not depend on the context's resources.
-    fn status(&self) -> Status<'_> {
+    /// An answer that tells what does not depend on the resources of the context.
+    fn status(&self) -> Status<'_, Resources<'_>> {
         Status {
             app: self.composite_app(),
             name: self.name(),
@@ -65,10 +76,10 @@ impl Subject {
             },
             status: None,
             message: None,
-            rsync_status: [].into(),
-            cluster_status: [].into(),
-            readiness: None,
-            faults: &[],
+            rsync_status: BTreeMap::new(),
+            cluster_status: BTreeMap::new(),
+            readiness: Readiness::default(),
+            faults: Cow::Borrowed(&[]),
             apps: Vec::new(),
         }
     }
@@ -80,17 +91,17 @@ impl Subject {
         }
     }
 
-    /// What was really instantiated comes first, what was asked for second.
+    /// The name that was really instantiated comes first, the one that was asked for second.
     fn composite_app(&self) -> CompositeApp<'_> {
         let Name::Dig(asked) = &self.name else {
             return CompositeApp::default();
         };
         let dig = self.context_dig().unwrap_or(asked);
         CompositeApp {
-            project: Some(&dig.project),
-            name: Some(&dig.composite_app),
-            version: Some(&dig.version),
-            profile: self.record.profile.as_deref(),
+            project: Some((&*dig.project).into()),
+            name: Some((&*dig.composite_app).into()),
+            version: Some((&*dig.version).into()),
+            profile: self.record.profile.as_deref().map(Cow::Borrowed),
         }
     }
 
@@ -107,9 +118,13 @@ fn not_kept(id: &ContextId) -> String {
 
 fn action(action: &ActionView) -> Action<'_> {
     Action {
-        state: action.state.as_str(),
-        context_id: action.instance.as_ref().map_or("", ContextId::as_str),
-        time_stamp: &action.time,
+        state: action.state,
+        context_id: action
+            .instance
+            .as_ref()
+            .map_or("", ContextId::as_str)
+            .into(),
+        time_stamp: (&*action.time).into(),
     }
 }
 
@@ -146,10 +161,10 @@ fn check_names(context: &ContextView, query: &StatusQuery) -> Result<(), QueryEr
     }
 }
 
-fn fill<'a>(status: &mut Status<'a>, context: &'a ContextView, query: &StatusQuery) {
+fn fill<'a>(status: &mut Status<'a, Resources<'a>>, context: &'a ContextView, query: &StatusQuery) {
     let selection = Selection {
         query,
-        wanted: context.wanted(),
+        desired: context.desired(),
     };
     let mut count = Count::default();
     for app in &context.apps {
@@ -161,12 +176,12 @@ fn fill<'a>(status: &mut Status<'a>, context: &'a ContextView, query: &StatusQue
     if query.output == Output::Summary {
         status.apps.clear();
     }
-    status.status = context.status.as_ref().map(ContextStatus::as_str);
+    status.status.clone_from(&context.status);
     status.faults = first(&context.faults);
     status.readiness = selection.readiness(&count);
     match query.kind {
-        QueryType::Rsync => status.rsync_status = count.rsync,
-        QueryType::Cluster => status.cluster_status = count.states,
+        QueryType::Rsync => status.rsync_status = named(count.rsync),
+        QueryType::Cluster => status.cluster_status = named(count.states),
     }
 }
 

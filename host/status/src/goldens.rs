@@ -1,15 +1,13 @@
 //! Every answer of the specification, word for word.
 
-use std::sync::Arc;
-
 use kindsight_model::{DigName, Object, Phase, RsyncStatus};
 use serde_json::Value;
 
 use crate::samples::{
-    FIRST, SECOND, app, ask, board, cluster, context, expected, input, object, observed, query,
-    record, report, shown, verdict, vfw, vfw_apps, vfw_board, vfw_record,
+    FIRST, SECOND, app, ask, cluster, context, expected, input, object, observed, query,
+    read_model, record, report, shown, verdict, vfw, vfw_apps, vfw_read_model, vfw_record,
 };
-use crate::{Board, ContextView, Expected};
+use crate::{ContextView, Expected, ReadModel};
 
 const BOTH: [&str; 2] = ["edge01", "edge02"];
 
@@ -33,20 +31,20 @@ fn assert_covers(golden: &Value, answer: &Value, path: &str) {
     }
 }
 
-fn check(golden: &str, board: &Board, dig: &DigName, pairs: &[(&str, &str)]) {
+fn check(golden: &str, read_model: &ReadModel, dig: &DigName, pairs: &[(&str, &str)]) {
     let golden: Value = serde_json::from_str(golden).unwrap();
-    assert_covers(&golden, &ask(board, dig, pairs), "");
+    assert_covers(&golden, &ask(read_model, dig, pairs), "");
 }
 
 /// The firewall, terminated once and running again.
-fn twice() -> Board {
+fn twice() -> ReadModel {
     let applied = vfw_apps(&BOTH, RsyncStatus::Applied);
     let deleted = vfw_apps(&BOTH, RsyncStatus::Deleted);
     let contexts = vec![
         context(FIRST, "Terminated", deleted),
         context(SECOND, "Instantiated", applied),
     ];
-    board(vfw(), vfw_record(), contexts)
+    read_model(vfw(), vfw_record(), contexts)
 }
 
 #[test]
@@ -75,9 +73,9 @@ fn one_cluster_can_be_asked_for() {
     ];
     let record = record(Some("vfw_composite-profile"), &actions);
     let apps = vfw_apps(&BOTH, RsyncStatus::Applied);
-    let board = board(vfw(), record, vec![context(id, "Instantiated", apps)]);
+    let read_model = read_model(vfw(), record, vec![context(id, "Instantiated", apps)]);
     let pairs = [("cluster", "vfw-cluster-provider+edge02")];
-    check(golden, &board, &vfw(), &pairs);
+    check(golden, &read_model, &vfw(), &pairs);
 }
 
 #[test]
@@ -114,14 +112,14 @@ fn the_object_itself_can_be_asked_for() {
         );
         shown(input)
     };
-    let board = vfw_board(vec![app("sink", vec![on(0), on(1)])]);
+    let read_model = vfw_read_model(vec![app("sink", vec![on(0), on(1)])]);
     let pairs = [
         ("output", "detail"),
         ("type", "cluster"),
         ("app", "sink"),
         ("resource", "sink-configmap"),
     ];
-    check(golden, &board, &vfw(), &pairs);
+    check(golden, &read_model, &vfw(), &pairs);
 }
 
 #[test]
@@ -147,15 +145,11 @@ fn a_cluster_has_a_status_of_its_own() {
         ("Created", "", "2020-08-21T18:17:02.464Z"),
         ("Applied", id, "2020-08-21T18:17:11.983Z"),
     ];
-    let board = Board::default();
-    board.publish(|shown| {
-        shown
-            .clusters
-            .insert(cluster("edge01"), record(None, &actions));
-        shown.contexts.insert(context.id.clone(), Arc::new(context));
-    });
+    let read_model = ReadModel::default();
+    read_model.publish_cluster(&cluster("edge01"), Some(record(None, &actions)));
+    read_model.publish_context(&context.id.clone(), Some(context));
     let query = query(&[]);
-    let subject = board.cluster(&cluster("edge01"), &query).unwrap();
+    let subject = read_model.cluster(&cluster("edge01"), &query).unwrap();
     let answer = serde_json::to_value(subject.answer(&query).unwrap()).unwrap();
     assert_covers(&serde_json::from_str(golden).unwrap(), &answer, "");
 }
@@ -180,6 +174,6 @@ fn instances_are_listed_under_the_version_that_was_instantiated() {
         meta: Some(name("v1")),
         ..context(ids[3], "Terminated", Vec::new())
     };
-    let board = board(name("v1.0"), record(None, &actions), vec![context]);
-    check(golden, &board, &name("v1.0"), &[("instance", "")]);
+    let read_model = read_model(name("v1.0"), record(None, &actions), vec![context]);
+    check(golden, &read_model, &name("v1.0"), &[("instance", "")]);
 }

@@ -1,15 +1,15 @@
-//! How the whole fares: projection, roll-up, queries, response.
+//! Application status: projection, roll-up, queries, answers.
 //!
 //! appcontext, interpreter -> **status** -> rest
 //!
 //! Pure and synchronous: no IO, no clock, no store. The wiring puts what it knows together with
-//! [`project`], shows it on a [`Board`], and every query is answered from there, from one published
+//! [`project`], shows it on a [`ReadModel`], and every query is answered from there, from one published
 //! state. Answers borrow from the views; nothing large is copied before it is written out.
 //!
 //! ```text
 //! Expected + Reported --project--> ClusterView --+
-//!                                                +--> ContextView --Board--> Subject --> Answer
-//! what was done to it ------------------------------> RecordView  --+
+//!                                                +--> ContextView --ReadModel--> Subject --> StatusAnswer
+//! lifecycle actions on it --------------------------> RecordView  --+
 //! ```
 
 #![warn(
@@ -21,12 +21,12 @@
 )]
 
 mod answer;
-mod board;
 mod map;
+mod problem;
 mod projection;
 mod query;
+mod read_model;
 mod record;
-mod response;
 mod rollup;
 mod tally;
 mod view;
@@ -36,16 +36,14 @@ mod goldens;
 #[cfg(test)]
 mod samples;
 
-pub use board::{Board, KNOWN_SHOWN_MAX, Shown, Subject};
+pub use answer::{FAULTS_SHOWN_MAX, Resources};
+pub use problem::{KNOWN_SHOWN_MAX, QueryError, VALUE_SHOWN_CHARS_MAX, clipped, one_of};
 pub use projection::{ClusterInput, Expected, Reported, project};
-pub use query::{
-    Instance, Output, Problem, QueryError, QueryType, RESOURCE_NAME_BYTES_MAX, StatusQuery,
-    VALUE_SHOWN_CHARS_MAX, cluster_name, dig_name,
+pub use query::{Instance, RESOURCE_NAME_BYTES_MAX, StatusQuery, cluster_name, dig_name};
+pub use read_model::{
+    Changed, ChangedSubject, Lagged, ReadModel, SUBSCRIPTION_CHANGES_MAX, Snapshot, Subject,
+    Subscription,
 };
 pub use record::{ActionView, RecordView};
-pub use response::{
-    Action, Answer, App, Cluster, Condition, Detail, FAULTS_SHOWN_MAX, Instances, Moment,
-    Readiness, Reason, Resource, State, Status,
-};
-pub use rollup::{Fare, Rollup, Wanted};
+pub use rollup::{Desired, Rollup, RollupResult};
 pub use view::{AppView, ClusterView, ContextView, Report, ResourceView};

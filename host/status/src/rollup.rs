@@ -12,24 +12,24 @@ use kindsight_model::{ContextStatus, Phase};
 /// The state of a level that is gone as asked. No phase has this name.
 const TERMINATED: &str = "Terminated";
 
-/// What was asked for: decides whether something that is not there is missing or gone.
+/// The desired presence of resources: decides whether one that is not there is missing or gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
-    /// It should be there.
-    There,
-    /// It is being taken away, or that failed.
-    Leaving,
-    /// It was taken away.
-    Gone,
+pub enum Desired {
+    /// They should be there.
+    Present,
+    /// They are being taken away, or that failed.
+    Terminating,
+    /// They were taken away.
+    Absent,
 }
 
-impl Wanted {
-    /// From the status of an `AppContext`. A word of another orchestrator counts as wanted there.
+impl Desired {
+    /// From the status of an `AppContext`. A word of another orchestrator counts as present.
     pub fn from_status(status: Option<&ContextStatus>) -> Self {
         match status {
-            Some(ContextStatus::Terminating | ContextStatus::TerminateFailed) => Self::Leaving,
-            Some(ContextStatus::Terminated) => Self::Gone,
-            _ => Self::There,
+            Some(ContextStatus::Terminating | ContextStatus::TerminateFailed) => Self::Terminating,
+            Some(ContextStatus::Terminated) => Self::Absent,
+            _ => Self::Present,
         }
     }
 }
@@ -43,7 +43,7 @@ pub struct Rollup<P> {
     /// The worst of what is there, or of which nobody can say whether it is.
     there: Option<Ranked<P>>,
     /// The first of what is not there. Kept apart, because whether that is bad depends on what was
-    /// wanted, and that is not known when a cluster is folded.
+    /// desired, and that is not known when a cluster is folded.
     missing: Option<P>,
 }
 
@@ -55,9 +55,9 @@ struct Ranked<P> {
     place: Reverse<P>,
 }
 
-/// How a whole fares.
+/// The phase and state of a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fare<P> {
+pub struct RollupResult<P> {
     /// The phase's own name, or `Terminated` when all of it is gone as asked.
     pub state: &'static str,
     /// The worst phase. `Ready` and `Present` weigh the same; together they are `Ready`.
@@ -102,7 +102,7 @@ impl<P: Ord + Clone> Rollup<P> {
         }
     }
 
-    /// How many resources there are in each phase; phases without any are left out.
+    /// The number of resources in each phase; phases without any are left out.
     pub fn counts(&self) -> &BTreeMap<Phase, u32> {
         &self.counts
     }
@@ -125,46 +125,46 @@ impl<P: Ord + Clone> Rollup<P> {
         }
     }
 
-    /// What the phases come to.
+    /// The result of the fold.
     ///
     /// Nothing at all is `Unknown`: a `Ready` of nothing would be a wrong green. Where the resources
     /// are to go, those that are not there count as done, and those still there are at best
     /// `Terminating`, however well they do.
-    pub fn fare(&self, wanted: Wanted) -> Fare<P> {
-        match wanted {
-            Wanted::There => self.fare_wanted(),
-            Wanted::Leaving | Wanted::Gone => self.fare_unwanted(wanted),
+    pub fn result(&self, desired: Desired) -> RollupResult<P> {
+        match desired {
+            Desired::Present => self.result_where_present(),
+            Desired::Terminating | Desired::Absent => self.result_where_absent(desired),
         }
     }
 
-    fn fare_wanted(&self) -> Fare<P> {
+    fn result_where_present(&self) -> RollupResult<P> {
         let mut rest = self.clone();
         if let Some(place) = rest.missing.take() {
             rest.add_there(Phase::NotPresent, place);
         }
         match rest.there {
-            None => fare(Phase::Unknown, None),
+            None => result_of(Phase::Unknown, None),
             Some(Ranked {
                 severity: 0, phase, ..
-            }) => fare(phase.0, None),
-            Some(worst) => fare(worst.phase.0, Some(worst.place.0)),
+            }) => result_of(phase.0, None),
+            Some(worst) => result_of(worst.phase.0, Some(worst.place.0)),
         }
     }
 
-    fn fare_unwanted(&self, wanted: Wanted) -> Fare<P> {
+    fn result_where_absent(&self, desired: Desired) -> RollupResult<P> {
         let floor = Phase::Terminating;
         match (&self.there, &self.missing) {
             (Some(worst), _) if worst.severity < floor.severity() => {
-                fare(floor, Some(worst.place.0.clone()))
+                result_of(floor, Some(worst.place.0.clone()))
             }
-            (Some(worst), _) => fare(worst.phase.0, Some(worst.place.0.clone())),
-            (None, Some(_)) if wanted == Wanted::Gone => Fare {
+            (Some(worst), _) => result_of(worst.phase.0, Some(worst.place.0.clone())),
+            (None, Some(_)) if desired == Desired::Absent => RollupResult {
                 state: TERMINATED,
                 phase: Phase::NotPresent,
                 worst: None,
             },
-            (None, Some(_)) => fare(floor, None),
-            (None, None) => fare(Phase::Unknown, None),
+            (None, Some(_)) => result_of(floor, None),
+            (None, None) => result_of(Phase::Unknown, None),
         }
     }
 
@@ -185,8 +185,8 @@ impl<P: Ord + Clone> Rollup<P> {
     }
 }
 
-fn fare<P>(phase: Phase, worst: Option<P>) -> Fare<P> {
-    Fare {
+fn result_of<P>(phase: Phase, worst: Option<P>) -> RollupResult<P> {
+    RollupResult {
         state: phase.state(),
         phase,
         worst,

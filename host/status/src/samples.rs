@@ -8,7 +8,7 @@ use kindsight_model::{
 };
 
 use crate::{
-    ActionView, AppView, Board, ClusterInput, ClusterView, ContextView, Expected, RecordView,
+    ActionView, AppView, ClusterInput, ClusterView, ContextView, Expected, ReadModel, RecordView,
     Reported, StatusQuery, project,
 };
 
@@ -146,20 +146,20 @@ pub(crate) fn vfw_apps(clusters: &[&str], rsync: RsyncStatus) -> Vec<AppView> {
     views.collect()
 }
 
-pub(crate) fn record(profile: Option<&str>, actions: &[(&str, &str, &str)]) -> Arc<RecordView> {
+pub(crate) fn record(profile: Option<&str>, actions: &[(&str, &str, &str)]) -> RecordView {
     let actions = actions.iter().map(|&(state, instance, time)| ActionView {
         state: serde_json::from_value(state.into()).unwrap(),
         instance: (!instance.is_empty()).then(|| id(instance)),
         time: time.into(),
     });
-    Arc::new(RecordView {
+    RecordView {
         profile: profile.map(Arc::from),
         actions: actions.collect(),
-    })
+    }
 }
 
 /// What was done to the firewall: instantiated, terminated and instantiated again.
-pub(crate) fn vfw_record() -> Arc<RecordView> {
+pub(crate) fn vfw_record() -> RecordView {
     record(
         Some("vfw_composite-profile"),
         &[
@@ -173,21 +173,23 @@ pub(crate) fn vfw_record() -> Arc<RecordView> {
     )
 }
 
-/// A board with one group on it.
-pub(crate) fn board(dig: DigName, record: Arc<RecordView>, contexts: Vec<ContextView>) -> Board {
-    let board = Board::default();
-    board.publish(|shown| {
-        shown.digs.insert(dig, record);
-        for context in contexts {
-            shown.contexts.insert(context.id.clone(), Arc::new(context));
-        }
-    });
-    board
+/// A read model with one group on it.
+pub(crate) fn read_model(
+    dig: DigName,
+    record: RecordView,
+    contexts: Vec<ContextView>,
+) -> ReadModel {
+    let read_model = ReadModel::default();
+    read_model.publish_dig(&dig, Some(record));
+    for context in contexts {
+        read_model.publish_context(&context.id.clone(), Some(context));
+    }
+    read_model
 }
 
-/// A board with the firewall on it, of which only these apps are known.
-pub(crate) fn vfw_board(apps: Vec<AppView>) -> Board {
-    board(
+/// A read model with the firewall on it, of which only these apps are known.
+pub(crate) fn vfw_read_model(apps: Vec<AppView>) -> ReadModel {
+    read_model(
         vfw(),
         vfw_record(),
         vec![context(SECOND, "Instantiated", apps)],
@@ -199,9 +201,13 @@ pub(crate) fn query(text: &[(&str, &str)]) -> StatusQuery {
 }
 
 /// The answer about a group as JSON.
-pub(crate) fn ask(board: &Board, dig: &DigName, text: &[(&str, &str)]) -> serde_json::Value {
+pub(crate) fn ask(
+    read_model: &ReadModel,
+    dig: &DigName,
+    text: &[(&str, &str)],
+) -> serde_json::Value {
     let query = query(text);
-    let subject = board.dig(dig, &query).unwrap();
+    let subject = read_model.dig(dig, &query).unwrap();
     serde_json::to_value(subject.answer(&query).unwrap()).unwrap()
 }
 

@@ -1,4 +1,4 @@
-//! Everything that is counted on a level, in one fold.
+//! Counts of everything on a level of an answer, in one fold.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::rollup::Rollup;
 use crate::view::{ClusterView, Report, ResourceView};
 
-/// What a level's resources come to. `S` is the text of a state, `P` the place of a resource.
+/// Counts of a level's resources. `S` is the text of a state, `P` the place of a resource.
 ///
 /// Like the roll-up in it, a commutative monoid.
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ impl<S, P> Default for Tally<S, P> {
 }
 
 impl<S: Ord, P: Ord + Clone> Tally<S, P> {
-    /// Of a cluster that nothing was added of yet.
+    /// The tally of no resource yet, of a cluster with this report.
     pub(crate) fn new(report: Report) -> Self {
         Self {
             stale_since_ms: report.stale_since_ms(),
@@ -110,7 +110,7 @@ fn count<K: Ord>(counts: &mut BTreeMap<K, u32>, key: K, more: u32) {
     *count = count.saturating_add(more);
 }
 
-/// Where a resource stands. Ordered by app, cluster and the resource's own identity, so that which
+/// The place of a resource. Ordered by app, cluster and the resource's own identity, so that which
 /// of several bad ones is named does not depend on the order of a report.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'a> {

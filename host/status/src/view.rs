@@ -1,6 +1,6 @@
-//! What queries are answered from: one `AppContext` as it stands now.
+//! Views: one `AppContext` as it stands now, ready for queries.
 //!
-//! Made by the wiring whenever something changed, never by a query. Everything large is behind an
+//! Made by the pipeline whenever something changed, never by a query. Everything large is behind an
 //! [`Arc`]: a change in one cluster makes one new [`ClusterView`] and shares all others.
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use kindsight_model::{
 };
 
 use crate::map::{Map, map_for};
-use crate::rollup::Wanted;
+use crate::rollup::Desired;
 use crate::tally::{Place, Tally};
 
 /// One `AppContext` as it stands now.
@@ -18,20 +18,20 @@ use crate::tally::{Place, Tally};
 pub struct ContextView {
     /// Its id.
     pub id: ContextId,
-    /// What was instantiated, as the context itself says; none for the contexts of clusters.
+    /// The group that was instantiated, as the context itself says; none for the contexts of clusters.
     pub meta: Option<DigName>,
     /// Its status as it is stored; none if none is stored yet.
     pub status: Option<ContextStatus>,
     /// Its apps, in the order in which they are shown.
     pub apps: Vec<AppView>,
-    /// What could not be read of it, in words; shown with every answer about it.
+    /// Parts of it that could not be read, in words; shown with every answer about it.
     pub faults: Vec<Arc<str>>,
 }
 
 impl ContextView {
-    /// Whether its resources should be there.
-    pub(crate) fn wanted(&self) -> Wanted {
-        Wanted::from_status(self.status.as_ref())
+    /// The desired presence of its resources.
+    pub(crate) fn desired(&self) -> Desired {
+        Desired::from_status(self.status.as_ref())
     }
 
     /// Every app and cluster pair, in order.
@@ -48,11 +48,11 @@ impl ContextView {
 pub struct AppView {
     /// Its name.
     pub name: Arc<str>,
-    /// Where it was sent, in the order in which the clusters are shown.
+    /// Its clusters, in the order in which they are shown.
     pub clusters: Vec<Arc<ClusterView>>,
 }
 
-/// Whether a cluster has said something about an app.
+/// The report of a cluster on an app: none yet, or one that may be out of date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Report {
     /// No bundle has come.
@@ -77,12 +77,19 @@ impl Report {
 }
 
 /// One app in one cluster. Made by [`crate::project`].
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ClusterView {
     cluster: ClusterName,
     report: Report,
-    resources: Vec<ResourceView>,
     faults: Vec<Arc<str>>,
+    /// Shared with the views that only differ in staleness or faults.
+    rows: Arc<Rows>,
+}
+
+/// The resources of an app in a cluster, with what queries need to know of all of them.
+#[derive(Debug)]
+struct Rows {
+    resources: Vec<ResourceView>,
     /// Positions of resources, so that a query for a few does not look at all.
     by_name: Map<Arc<str>, Vec<usize>>,
     /// All resources together, so that a summary does not look at any.
@@ -101,33 +108,50 @@ impl ClusterView {
             let positions = by_name.entry(Arc::clone(&resource.name)).or_default();
             positions.push(position);
         }
-        let mut view = Self {
-            cluster,
-            report,
+        let rows = Rows {
             resources,
-            faults,
             by_name,
             tally: Tally::default(),
         };
-        view.tally = view.count();
+        let mut view = Self {
+            cluster,
+            report,
+            faults,
+            rows: Arc::new(rows),
+        };
+        let tally = view.count();
+        if let Some(rows) = Arc::get_mut(&mut view.rows) {
+            rows.tally = tally;
+        }
         view
     }
 
+    /// The same resources with another staleness and other faults. Costs as much for many as for few.
+    #[must_use]
+    pub fn with_report(&self, report: Report, faults: Vec<Arc<str>>) -> Self {
+        Self {
+            cluster: self.cluster.clone(),
+            report,
+            faults,
+            rows: Arc::clone(&self.rows),
+        }
+    }
+
     fn count(&self) -> Tally<Arc<str>, usize> {
-        let mut tally = Tally::new(self.report);
-        for (position, resource) in self.resources.iter().enumerate() {
+        let mut tally = Tally::default();
+        for (position, resource) in self.resources().iter().enumerate() {
             let state = Arc::clone(&resource.verdict.state);
             tally.add(resource, state, Place::new("", self, position));
         }
         tally.map(Arc::clone, |place| place.position)
     }
 
-    /// Which cluster.
+    /// The cluster.
     pub fn cluster(&self) -> &ClusterName {
         &self.cluster
     }
 
-    /// Whether it has said something.
+    /// Whether it has reported, and since when that may be out of date.
     pub fn report(&self) -> Report {
         self.report
     }
@@ -135,28 +159,30 @@ impl ClusterView {
     /// Its resources: those that should be there in the context's order, then those that only the
     /// cluster has in the order of its report.
     pub fn resources(&self) -> &[ResourceView] {
-        &self.resources
+        &self.rows.resources
     }
 
-    /// What could not be read of its report, in words.
+    /// Faults of its report and of what was sent to it, in words.
     pub fn faults(&self) -> &[Arc<str>] {
         &self.faults
     }
 
     /// Whether it has a resource of this name, of any Kind.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.by_name.contains_key(name)
+        self.rows.by_name.contains_key(name)
     }
 
     /// The positions of the resources of this name, ascending.
     pub(crate) fn positions(&self, name: &str) -> &[usize] {
-        self.by_name.get(name).map_or(&[], Vec::as_slice)
+        self.rows.by_name.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// All its resources together, as part of `app`.
     pub(crate) fn tally<'a>(&'a self, app: &'a str) -> Tally<&'a str, Place<'a>> {
         let place = |position: &usize| Place::new(app, self, *position);
-        self.tally.map(AsRef::as_ref, place)
+        let mut tally = self.rows.tally.map(AsRef::as_ref, place);
+        tally.stale_since_ms = self.report.stale_since_ms();
+        tally
     }
 }
 
@@ -169,13 +195,13 @@ pub struct ResourceView {
     pub namespace: Arc<str>,
     /// Its name.
     pub name: Arc<str>,
-    /// What was sent.
+    /// The manifest that was sent.
     pub manifest: Option<Object>,
-    /// What happened when it was sent; none for what only the cluster has.
+    /// The result of sending it; none for what only the cluster has.
     pub rsync: Option<RsyncStatus>,
-    /// What the cluster reported.
+    /// The object that the cluster reported.
     pub object: Option<Object>,
-    /// How it fares.
+    /// The verdict on it.
     pub verdict: Verdict,
     /// Since when it is in this state, in Unix milliseconds.
     pub since_ms: Option<i64>,
@@ -184,7 +210,7 @@ pub struct ResourceView {
 }
 
 impl ResourceView {
-    /// What tells it from the others of its app and cluster.
+    /// Identity among the resources of its app and cluster.
     pub(crate) fn key(&self) -> ResourceKey<'_> {
         ResourceKey {
             kind: &self.gvk.kind,
@@ -196,7 +222,7 @@ impl ResourceView {
     }
 }
 
-/// What tells one resource of an app in a cluster from another, and orders them.
+/// Identity of a resource among those of its app and cluster; orders them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct ResourceKey<'a> {
     kind: &'a str,

@@ -127,5 +127,17 @@ pub enum Error {
     Backend(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
+/// An error with its causes in one line, for logs and for texts that carry no error.
+pub fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}
+
 /// The result of every call of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use kindsight_catalog::{Catalog, CatalogLimits, Entry};
 use kindsight_model::{InterpreterName, Source};
 
-use crate::shelf::Memory;
-use crate::{Room, candidate, component, component_with, digest, file, name, upload};
+use crate::failing_store::FailingStore;
+use crate::{Host, candidate, component, component_with, digest, file, name, upload};
 
 const LOOSE: &str = r#", "settings-schema": "{}""#;
 
@@ -47,7 +47,7 @@ const SCRIPT: &[Step] = &[
     ("replace the file", |it| {
         it.admit(&file("b", component("b", "2.0.0"))).is_ok()
     }),
-    ("break off", |it| {
+    ("trip the breaker", |it| {
         it.trip_breaker(&name("b"), &digest(&component("b", "2.0.0")), "faults")
             .is_ok()
     }),
@@ -68,29 +68,29 @@ fn limits() -> CatalogLimits {
     }
 }
 
-fn open(shelf: Arc<Memory>) -> Option<Room> {
-    Room::open(shelf, &[component("base", "1.0.0")], limits()).ok()
+fn open(store: Arc<FailingStore>) -> Option<Host> {
+    Host::open(store, &[component("base", "1.0.0")], limits()).ok()
 }
 
-fn picture(room: &Room) -> Picture {
-    (room.catalog.entries(), room.live())
+fn picture(host: &Host) -> Picture {
+    (host.catalog.entries(), host.live())
 }
 
 /// The pictures before the first step, and after each; and how many writes it took.
 fn undisturbed() -> (Vec<Picture>, usize) {
-    let room = open(Arc::default()).expect("a catalog");
-    let mut pictures = vec![picture(&room)];
+    let host = open(Arc::default()).expect("a catalog");
+    let mut pictures = vec![picture(&host)];
     for (what, step) in SCRIPT {
-        assert!(step(&room.catalog), "{what}");
-        pictures.push(picture(&room));
-        let again = open(Memory::over(room.shelf.kept())).expect("a catalog");
+        assert!(step(&host.catalog), "{what}");
+        pictures.push(picture(&host));
+        let again = open(FailingStore::over(host.store.kept())).expect("a catalog");
         assert_eq!(
             picture(&again),
-            picture(&room),
+            picture(&host),
             "the next process, after {what}"
         );
     }
-    (pictures, room.shelf.writes())
+    (pictures, host.store.writes())
 }
 
 #[test]
@@ -99,28 +99,28 @@ fn a_crash_at_any_write_leaves_the_old_or_the_new() {
     let components = SCRIPT.len() / 3;
     assert!(writes > SCRIPT.len() + components, "{writes} writes");
     for max in 0..writes {
-        let shelf = Arc::new(Memory::default());
-        shelf.stop_after(max);
+        let store = Arc::new(FailingStore::default());
+        store.stop_after(max);
         let mut done = 0;
-        if let Some(room) = open(Arc::clone(&shelf)) {
+        if let Some(host) = open(Arc::clone(&store)) {
             for (_, step) in SCRIPT {
-                step(&room.catalog);
-                if shelf.is_stopped() {
+                step(&host.catalog);
+                if store.is_stopped() {
                     break;
                 }
                 done += 1;
             }
         }
-        assert!(shelf.is_stopped(), "write {max} is in the script");
-        let room = open(Memory::over(shelf.kept())).expect("it opens again");
-        let now = picture(&room);
+        assert!(store.is_stopped(), "write {max} is in the script");
+        let host = open(FailingStore::over(store.kept())).expect("it opens again");
+        let now = picture(&host);
         let what = SCRIPT.get(done).map_or("the end", |(what, _)| *what);
         let is_old_or_new = pictures.iter().skip(done).take(2).any(|it| *it == now);
         assert!(
             is_old_or_new,
             "killed at write {max}, in `{what}`: {now:#?}"
         );
-        let live = room.live();
+        let live = host.live();
         assert!(live.iter().any(|it| it.starts_with("base ")), "{live:?}");
     }
 }

@@ -1,129 +1,130 @@
 //! Load, candidate, promote, roll back, remove.
 
 use expect_test::expect;
-use kindsight_catalog::{Activation, CatalogLimits};
+use kindsight_api::interpreters::OutcomeStatus;
+use kindsight_catalog::CatalogLimits;
 use kindsight_model::Source;
 
-use crate::{Room, candidate, component, digest, file, name, told, upload};
+use crate::{Host, candidate, component, digest, file, name, told, upload};
 
 #[test]
 fn what_is_loaded_is_live_and_the_same_bytes_again_change_nothing() {
-    let room = Room::new();
+    let host = Host::new();
     let first = upload("a", component("a", "1.0.0"));
-    expect!["Live: a 1.0.0 is live"].assert_eq(&room.take(&first));
-    assert_eq!(room.judges("a"), "a 1.0.0");
+    expect!["Live: a 1.0.0 is live"].assert_eq(&host.take(&first));
+    assert_eq!(host.judges("a"), "a 1.0.0");
     let (generation, swaps) = (
-        room.catalog.interpreters().published().generation(),
-        room.swaps.load(std::sync::atomic::Ordering::Relaxed),
+        host.catalog.interpreters().published().generation(),
+        host.swaps.load(std::sync::atomic::Ordering::Relaxed),
     );
-    let writes = room.shelf.writes();
-    expect!["Unchanged: a 1.0.0 is live already: nothing changed"].assert_eq(&room.take(&first));
+    let writes = host.store.writes();
+    expect!["Unchanged: a 1.0.0 is live already: nothing changed"].assert_eq(&host.take(&first));
     assert_eq!(
-        room.catalog.interpreters().published().generation(),
+        host.catalog.interpreters().published().generation(),
         generation
     );
-    assert_eq!(room.swaps.load(std::sync::atomic::Ordering::Relaxed), swaps);
-    assert_eq!(room.shelf.writes(), writes, "nothing was written");
+    assert_eq!(host.swaps.load(std::sync::atomic::Ordering::Relaxed), swaps);
+    assert_eq!(host.store.writes(), writes, "nothing was written");
     assert_eq!(
-        room.catalog
+        host.catalog
             .entry(&name("a"))
-            .expect("a page")
+            .expect("an entry")
             .history
             .len(),
         1
     );
     let second = upload("a", component("a", "2.0.0"));
-    expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload"].assert_eq(&room.take(&second));
-    assert_eq!(room.judges("a"), "a 2.0.0");
+    expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload"].assert_eq(&host.take(&second));
+    assert_eq!(host.judges("a"), "a 2.0.0");
     assert_eq!(
-        room.versions("a", Source::Upload),
+        host.versions("a", Source::Upload),
         ["2.0.0 Live", "1.0.0 Previous"]
     );
     expect!["Load Some(Upload): a 2.0.0 is live, replacing 1.0.0 from upload"]
-        .assert_eq(&room.last_event("a"));
+        .assert_eq(&host.last_event("a"));
 }
 
 #[test]
 fn a_candidate_waits_until_it_is_promoted_by_its_digest() {
-    let room = Room::new();
-    room.take(&upload("a", component("a", "1.0.0")));
+    let host = Host::new();
+    host.take(&upload("a", component("a", "1.0.0")));
     let next = component("a", "2.0.0");
     expect!["refused: `a` has no candidate"]
-        .assert_eq(&told(&room.catalog.promote(&name("a"), None)));
+        .assert_eq(&told(&host.catalog.promote(&name("a"), None)));
     expect!["Candidate: a 2.0.0 is accepted and waits to be promoted"]
-        .assert_eq(&room.take(&candidate("a", next.clone())));
+        .assert_eq(&host.take(&candidate("a", next.clone())));
     expect!["Unchanged: a 2.0.0 is candidate already: nothing changed"]
-        .assert_eq(&room.take(&candidate("a", next.clone())));
-    assert_eq!(room.judges("a"), "a 1.0.0");
+        .assert_eq(&host.take(&candidate("a", next.clone())));
+    assert_eq!(host.judges("a"), "a 1.0.0");
     let other = digest(b"another");
     expect!["refused: the candidate of `a` is sha256:… and not sha256:…"]
-        .assert_eq(&told(&room.catalog.promote(&name("a"), Some(&other))));
-    assert_eq!(room.judges("a"), "a 1.0.0");
-    let shadow = room.catalog.shadow(&name("a")).expect("a candidate");
+        .assert_eq(&told(&host.catalog.promote(&name("a"), Some(&other))));
+    assert_eq!(host.judges("a"), "a 1.0.0");
+    let shadow = host.catalog.shadow(&name("a")).expect("a candidate");
     assert_eq!(shadow.live.map(|it| it.version).as_deref(), Some("1.0.0"));
     assert_eq!(shadow.candidate.version, "2.0.0");
     expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload"].assert_eq(&told(
-        &room.catalog.promote(&name("a"), Some(&digest(&next))),
+        &host.catalog.promote(&name("a"), Some(&digest(&next))),
     ));
-    assert_eq!(room.judges("a"), "a 2.0.0");
+    assert_eq!(host.judges("a"), "a 2.0.0");
     expect!["refused: `a` has no candidate"]
-        .assert_eq(&told(&room.catalog.promote(&name("a"), None)));
+        .assert_eq(&told(&host.catalog.promote(&name("a"), None)));
 }
 
 #[test]
 fn a_later_candidate_takes_the_place_of_an_earlier_one() {
-    let room = Room::new();
-    room.take(&candidate("a", component("a", "1.0.0")));
-    room.take(&candidate("a", component("a", "2.0.0")));
-    assert_eq!(room.versions("a", Source::Upload), ["2.0.0 Candidate"]);
+    let host = Host::new();
+    host.take(&candidate("a", component("a", "1.0.0")));
+    host.take(&candidate("a", component("a", "2.0.0")));
+    assert_eq!(host.versions("a", Source::Upload), ["2.0.0 Candidate"]);
     assert_eq!(
-        room.shelf.kept().components.len(),
+        host.store.kept().components.len(),
         1,
         "the earlier one is dropped"
     );
-    assert_eq!(room.judges("a"), "nobody");
-    expect!["Live: a 2.0.0 is live"].assert_eq(&told(&room.catalog.promote(&name("a"), None)));
-    assert_eq!(room.judges("a"), "a 2.0.0");
+    assert_eq!(host.judges("a"), "nobody");
+    expect!["Live: a 2.0.0 is live"].assert_eq(&told(&host.catalog.promote(&name("a"), None)));
+    assert_eq!(host.judges("a"), "a 2.0.0");
 }
 
 #[test]
 fn what_was_gone_back_from_is_bad_until_somebody_sends_it_by_hand() {
-    let room = Room::new();
+    let host = Host::new();
     let (first, second) = (component("a", "1.0.0"), component("a", "2.0.0"));
-    room.take(&file("a", first));
+    host.take(&file("a", first));
     expect!["refused: `a` has no version to roll back to; `disable` leaves it out"]
-        .assert_eq(&told(&room.catalog.rollback(&name("a"))));
-    room.take(&file("a", second.clone()));
+        .assert_eq(&told(&host.catalog.rollback(&name("a"))));
+    host.take(&file("a", second.clone()));
     expect!["Live: a 1.0.0 is live again, rolled back from 2.0.0"]
-        .assert_eq(&told(&room.catalog.rollback(&name("a"))));
-    assert_eq!(room.judges("a"), "a 1.0.0");
+        .assert_eq(&told(&host.catalog.rollback(&name("a"))));
+    assert_eq!(host.judges("a"), "a 1.0.0");
     assert_eq!(
-        room.versions("a", Source::Directory),
+        host.versions("a", Source::Directory),
         ["1.0.0 Live", "2.0.0 RolledBack"]
     );
     expect!["refused: received: `a` was rolled back from these bytes (rolled back by hand); upload them to try again"]
-        .assert_eq(&room.take(&file("a", second.clone())));
-    assert_eq!(room.judges("a"), "a 1.0.0");
+        .assert_eq(&host.take(&file("a", second.clone())));
+    assert_eq!(host.judges("a"), "a 1.0.0");
     assert_eq!(
-        room.versions("a", Source::Directory),
+        host.versions("a", Source::Directory),
         ["1.0.0 Live", "2.0.0 RolledBack"]
     );
     expect!["Live: a 2.0.0 is live, replacing 1.0.0 from directory"]
-        .assert_eq(&room.take(&upload("a", second)));
-    assert_eq!(room.judges("a"), "a 2.0.0");
+        .assert_eq(&host.take(&upload("a", second)));
+    assert_eq!(host.judges("a"), "a 2.0.0");
 }
 
 #[test]
 fn an_upload_that_was_gone_back_from_can_be_tried_again() {
-    let room = Room::new();
+    let host = Host::new();
     let (first, second) = (component("a", "1.0.0"), component("a", "2.0.0"));
-    room.take(&upload("a", first));
-    room.take(&upload("a", second.clone()));
-    room.catalog.rollback(&name("a")).expect("there is one");
+    host.take(&upload("a", first));
+    host.take(&upload("a", second.clone()));
+    host.catalog.rollback(&name("a")).expect("there is one");
     expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload"]
-        .assert_eq(&room.take(&upload("a", second)));
+        .assert_eq(&host.take(&upload("a", second)));
     assert_eq!(
-        room.versions("a", Source::Upload),
+        host.versions("a", Source::Upload),
         ["2.0.0 Live", "1.0.0 Previous"]
     );
 }
@@ -134,51 +135,51 @@ fn versions_and_history_are_bounded() {
         versions_kept_max: 2,
         ..CatalogLimits::default()
     };
-    let room = Room::open(std::sync::Arc::default(), &[], limits).expect("a catalog");
+    let host = Host::open(std::sync::Arc::default(), &[], limits).expect("a catalog");
     for number in 1..=5 {
         let version = format!("{number}.0.0");
-        room.admit(&upload("a", component("a", &version)))
+        host.admit(&upload("a", component("a", &version)))
             .expect("it loads");
     }
     assert_eq!(
-        room.versions("a", Source::Upload),
+        host.versions("a", Source::Upload),
         ["5.0.0 Live", "4.0.0 Previous", "3.0.0 Previous"]
     );
     assert_eq!(
-        room.shelf.kept().components.len(),
+        host.store.kept().components.len(),
         3,
         "the others are dropped"
     );
     for number in 0..40 {
-        room.catalog
+        host.catalog
             .set_disabled(&name("a"), number % 2 == 0)
             .expect("a name");
         let garbage = format!("garbage {number}").into_bytes();
-        room.admit(&upload("a", garbage)).expect_err("no component");
+        host.admit(&upload("a", garbage)).expect_err("no component");
     }
-    let entry = room.catalog.entry(&name("a")).expect("a page");
+    let entry = host.catalog.entry(&name("a")).expect("an entry");
     assert_eq!(entry.history.len(), 50);
     assert_eq!(entry.sources[&Source::Upload].versions.len(), 3 + 5);
-    assert_eq!(room.shelf.kept().components.len(), 3);
-    let book = room.shelf.kept().book.expect("a book");
-    assert!(book.len() < 32 * 1024, "{} bytes", book.len());
+    assert_eq!(host.store.kept().components.len(), 3);
+    let state = host.store.kept().state.expect("a state");
+    assert!(state.len() < 32 * 1024, "{} bytes", state.len());
 }
 
 #[test]
 fn disabled_is_out_of_every_slot_until_it_is_enabled() {
-    let room = Room::new();
-    room.take(&file("a", component("a", "1.0.0")));
-    room.take(&upload("a", component("a", "2.0.0")));
+    let host = Host::new();
+    host.take(&file("a", component("a", "1.0.0")));
+    host.take(&upload("a", component("a", "2.0.0")));
     expect!["Disabled: a is disabled"]
-        .assert_eq(&told(&room.catalog.set_disabled(&name("a"), true)));
-    assert_eq!(room.judges("a"), "nobody");
+        .assert_eq(&told(&host.catalog.set_disabled(&name("a"), true)));
+    assert_eq!(host.judges("a"), "nobody");
     expect!["Unchanged: a is disabled"]
-        .assert_eq(&told(&room.catalog.set_disabled(&name("a"), true)));
-    let report = room
+        .assert_eq(&told(&host.catalog.set_disabled(&name("a"), true)));
+    let report = host
         .admit(&upload("a", component("a", "3.0.0")))
         .expect("it loads");
-    assert_eq!(report.activation, Activation::Disabled);
-    assert_eq!(room.judges("a"), "nobody");
-    expect!["Live: a is enabled"].assert_eq(&told(&room.catalog.set_disabled(&name("a"), false)));
-    assert_eq!(room.judges("a"), "a 3.0.0");
+    assert_eq!(report.status, OutcomeStatus::Disabled);
+    assert_eq!(host.judges("a"), "nobody");
+    expect!["Live: a is enabled"].assert_eq(&told(&host.catalog.set_disabled(&name("a"), false)));
+    assert_eq!(host.judges("a"), "a 3.0.0");
 }

@@ -1,50 +1,49 @@
-//! The catalog over real interpreters: how they come, go live, are gone back from and are there
-//! again after a restart, over a shelf that fails wherever a test wants it to.
+//! The catalog over real interpreters, from their admission to a restart, over a store that fails
+//! wherever a test wants it to.
 
 mod breaker;
 mod crash;
+mod failing_store;
 mod lifecycle;
 mod refusals;
 mod restart;
 mod settings;
 mod shared;
-mod shelf;
 mod sources;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use kindsight_catalog::{
-    Catalog, CatalogLimits, CatalogOptions, IncomingComponent, OpenError, Refusal, Report,
-};
+use kindsight_api::interpreters::{Outcome, Refusal};
+use kindsight_catalog::{Catalog, CatalogLimits, CatalogOptions, IncomingComponent, OpenError};
 use kindsight_interpreter::{AotCache, Interpreters, Limits};
 use kindsight_model::{Digest, InterpreterName, Object, Source, Verdict};
 
-use shelf::Memory;
+use failing_store::FailingStore;
 
 /// When everything happens, so that what is kept is the same in every run.
 const NOW_MS: i64 = 1_700_000_000_000;
 
 /// A catalog with all that it stands on.
-struct Room {
+struct Host {
     catalog: Arc<Catalog>,
-    shelf: Arc<Memory>,
+    store: Arc<FailingStore>,
     swaps: Arc<AtomicUsize>,
 }
 
-impl Room {
-    /// Over an empty shelf, with nothing built in.
+impl Host {
+    /// Over an empty store, with nothing built in.
     fn new() -> Self {
         Self::over(Arc::default(), &[])
     }
 
-    fn over(shelf: Arc<Memory>, built_in: &[Vec<u8>]) -> Self {
-        Self::open(shelf, built_in, CatalogLimits::default()).expect("a catalog")
+    fn over(store: Arc<FailingStore>, built_in: &[Vec<u8>]) -> Self {
+        Self::open(store, built_in, CatalogLimits::default()).expect("a catalog")
     }
 
     fn open(
-        shelf: Arc<Memory>,
+        store: Arc<FailingStore>,
         built_in: &[Vec<u8>],
         limits: CatalogLimits,
     ) -> Result<Self, OpenError> {
@@ -55,7 +54,7 @@ impl Room {
         let counted = Arc::clone(&swaps);
         let catalog = Catalog::open(CatalogOptions {
             interpreters,
-            shelf: Arc::clone(&shelf) as _,
+            store: Arc::clone(&store) as _,
             built_in: built_in.expect("they load"),
             limits,
             clock: Arc::new(|| NOW_MS),
@@ -65,17 +64,17 @@ impl Room {
         })?;
         Ok(Self {
             catalog: Arc::new(catalog),
-            shelf,
+            store,
             swaps,
         })
     }
 
     /// The next process, over what this one has kept.
     fn again(self) -> Self {
-        Self::over(Memory::over(self.shelf.kept()), &[])
+        Self::over(FailingStore::over(self.store.kept()), &[])
     }
 
-    fn admit(&self, delivery: &IncomingComponent) -> Result<Report, Refusal> {
+    fn admit(&self, delivery: &IncomingComponent) -> Result<Outcome, Refusal> {
         self.catalog.admit(delivery)
     }
 
@@ -113,7 +112,7 @@ impl Room {
 
     /// The outcomes of the versions of a slot, the one that changed last first.
     fn versions(&self, name: &str, source: Source) -> Vec<String> {
-        let entry = self.catalog.entry(&self::name(name)).expect("a page");
+        let entry = self.catalog.entry(&self::name(name)).expect("an entry");
         let Some(source) = entry.sources.get(&source) else {
             return Vec::new();
         };
@@ -125,7 +124,7 @@ impl Room {
 
     /// What was last written into the history of a name.
     fn last_event(&self, name: &str) -> String {
-        let entry = self.catalog.entry(&self::name(name)).expect("a page");
+        let entry = self.catalog.entry(&self::name(name)).expect("an entry");
         let event = entry.history.back().expect("an event");
         without_digests(&format!(
             "{:?} {:?}: {}",
@@ -204,9 +203,9 @@ fn thing(group: &str, spec: &str) -> Object {
 }
 
 /// What people are told, with digests taken out: they change with every build.
-fn told(outcome: &Result<Report, Refusal>) -> String {
+fn told(outcome: &Result<Outcome, Refusal>) -> String {
     without_digests(&match outcome {
-        Ok(report) => format!("{:?}: {}", report.activation, report.detail),
+        Ok(report) => format!("{:?}: {}", report.status, report.detail),
         Err(refusal) => format!("refused: {refusal}"),
     })
 }

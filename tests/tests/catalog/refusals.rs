@@ -7,13 +7,14 @@ use expect_test::expect;
 use kindsight_catalog::IncomingComponent;
 use kindsight_model::Source;
 
-use crate::{Room, component, component_with, name, told, upload};
+use crate::failing_store::Failing;
+use crate::{Host, component, component_with, name, told, upload};
 
 #[test]
 fn a_refusal_names_its_step_and_is_remembered_under_the_name() {
-    let room = Room::new();
-    room.take(&upload("a", component("a", "1.0.0")));
-    let before = room.catalog.interpreters().published().generation();
+    let host = Host::new();
+    host.take(&upload("a", component("a", "1.0.0")));
+    let before = host.catalog.interpreters().published().generation();
     let with = |bytes| upload("a", bytes);
     let promises = component_with("a", "2.0.0", r#", "fixtures": [["works", "{}", "Ready"]]"#);
     let expected = IncomingComponent {
@@ -28,10 +29,10 @@ fn a_refusal_names_its_step_and_is_remembered_under_the_name() {
         with(component("b", "1.0.0")),
         expected,
     ] {
-        told.push_str(&room.take(&delivery));
+        told.push_str(&host.take(&delivery));
         told.push('\n');
-        assert_eq!(room.live(), ["a 1.0.0 Upload"]);
-        let entry = room.catalog.entry(&name("a")).expect("a page");
+        assert_eq!(host.live(), ["a 1.0.0 Upload"]);
+        let entry = host.catalog.entry(&name("a")).expect("an entry");
         let (source, live) = entry.effective().expect("a live version");
         assert_eq!((source, live.version.as_str()), (Source::Upload, "1.0.0"));
         let event = entry.history.back().expect("an event");
@@ -48,107 +49,107 @@ fn a_refusal_names_its_step_and_is_remembered_under_the_name() {
         refused: received: the digest of the bytes is sha256:…, and sha256:… was expected
     "#]]
     .assert_eq(&told);
-    let published = room.catalog.interpreters().published();
+    let published = host.catalog.interpreters().published();
     assert_eq!(published.generation(), before, "nothing was published");
     assert_eq!(
-        room.shelf.kept().components.len(),
+        host.store.kept().components.len(),
         1,
         "nothing more was kept"
     );
-    assert!(room.catalog.entry(&name("b")).is_none());
+    assert!(host.catalog.entry(&name("b")).is_none());
 }
 
 #[test]
 fn what_is_live_under_another_name_is_refused_too() {
-    let room = Room::new();
-    room.take(&upload("a", component("a", "1.0.0")));
+    let host = Host::new();
+    host.take(&upload("a", component("a", "1.0.0")));
     expect!["refused: tried: it calls itself `a` and was sent as `b`: send it under its own name"]
-        .assert_eq(&room.take(&upload("b", component("a", "1.0.0"))));
-    assert_eq!(room.live(), ["a 1.0.0 Upload"]);
+        .assert_eq(&host.take(&upload("b", component("a", "1.0.0"))));
+    assert_eq!(host.live(), ["a 1.0.0 Upload"]);
 }
 
 #[test]
 fn a_name_that_was_only_ever_refused_can_be_removed() {
-    let room = Room::new();
-    room.take(&upload("a", component("a", "1.0.0")));
-    room.take(&upload("a", b"garbage".to_vec()));
-    room.take(&upload("b", b"garbage".to_vec()));
-    let remove = |it: &str| told(&room.catalog.remove(&name(it), Source::Upload));
+    let host = Host::new();
+    host.take(&upload("a", component("a", "1.0.0")));
+    host.take(&upload("a", b"garbage".to_vec()));
+    host.take(&upload("b", b"garbage".to_vec()));
+    let remove = |it: &str| told(&host.catalog.remove(&name(it), Source::Upload));
     expect!["None: b is forgotten: every version of it was refused"].assert_eq(&remove("b"));
-    assert!(room.catalog.entry(&name("b")).is_none());
+    assert!(host.catalog.entry(&name("b")).is_none());
     expect!["refused: there is no such interpreter"].assert_eq(&remove("b"));
     expect!["None: a is removed from upload"].assert_eq(&remove("a"));
     assert!(
-        room.catalog.entry(&name("a")).is_some(),
+        host.catalog.entry(&name("a")).is_some(),
         "it can be gone back to"
     );
 }
 
 #[test]
 fn an_expected_digest_that_is_right_is_no_hindrance() {
-    let room = Room::new();
+    let host = Host::new();
     let bytes = component("a", "1.0.0");
     let delivery = IncomingComponent {
         expected: Some(crate::digest(&bytes)),
         ..upload("a", bytes)
     };
-    expect!["Live: a 1.0.0 is live"].assert_eq(&room.take(&delivery));
+    expect!["Live: a 1.0.0 is live"].assert_eq(&host.take(&delivery));
 }
 
 #[test]
 fn a_refusal_of_what_is_live_already_does_not_change_it() {
-    let room = Room::new();
+    let host = Host::new();
     let bytes = component("a", "1.0.0");
-    room.take(&upload("a", bytes.clone()));
+    host.take(&upload("a", bytes.clone()));
     let delivery = IncomingComponent {
         expected: Some(crate::digest(b"something else")),
         ..upload("a", bytes)
     };
-    room.admit(&delivery).expect_err("another digest");
-    assert_eq!(room.versions("a", Source::Upload), ["1.0.0 Live"]);
+    host.admit(&delivery).expect_err("another digest");
+    assert_eq!(host.versions("a", Source::Upload), ["1.0.0 Live"]);
 }
 
 #[test]
 fn what_cannot_be_kept_does_not_go_live() {
-    let room = Room::new();
-    room.take(&upload("a", component("a", "1.0.0")));
+    let host = Host::new();
+    host.take(&upload("a", component("a", "1.0.0")));
     let next = upload("a", component("a", "2.0.0"));
     for (call, expected) in [
         (
-            "keep",
-            expect!["refused: the component was not stored: the disk is full"],
+            Failing::WriteComponents,
+            expect!["refused: the component was not stored: no space left for the store: no storage space"],
         ),
         (
-            "exchange_book",
-            expect!["refused: the change was not stored: the disk is full"],
+            Failing::WriteState,
+            expect!["refused: the change was not stored: no space left for the store: no storage space"],
         ),
     ] {
-        room.shelf.fail(call);
-        expected.assert_eq(&room.take(&next));
-        assert_eq!(room.live(), ["a 1.0.0 Upload"]);
-        assert_eq!(room.versions("a", Source::Upload), ["1.0.0 Live"]);
-        room.shelf.mend();
+        host.store.fail(call);
+        expected.assert_eq(&host.take(&next));
+        assert_eq!(host.live(), ["a 1.0.0 Upload"]);
+        assert_eq!(host.versions("a", Source::Upload), ["1.0.0 Live"]);
+        host.store.mend();
     }
-    room.shelf.fail("exchange_book");
-    expect!["refused: the change was not stored: the disk is full"]
-        .assert_eq(&told(&room.catalog.set_disabled(&name("a"), true)));
-    assert_eq!(room.judges("a"), "a 1.0.0");
-    room.shelf.mend();
-    expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload"].assert_eq(&room.take(&next));
+    host.store.fail(Failing::WriteState);
+    expect!["refused: the change was not stored: no space left for the store: no storage space"]
+        .assert_eq(&told(&host.catalog.set_disabled(&name("a"), true)));
+    assert_eq!(host.judges("a"), "a 1.0.0");
+    host.store.mend();
+    expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload"].assert_eq(&host.take(&next));
 }
 
 #[test]
-fn what_cannot_be_dropped_costs_only_room() {
-    let room = Room::new();
-    room.take(&upload("a", component("a", "1.0.0")));
-    room.shelf.fail("components");
-    room.take(&crate::candidate("a", component("a", "2.0.0")));
-    room.take(&crate::candidate("a", component("a", "3.0.0")));
-    assert_eq!(room.shelf.kept().components.len(), 3);
-    room.shelf.mend();
-    room.catalog.promote(&name("a"), None).expect("a candidate");
+fn what_cannot_be_dropped_costs_only_space() {
+    let host = Host::new();
+    host.take(&upload("a", component("a", "1.0.0")));
+    host.store.fail(Failing::ListComponents);
+    host.take(&crate::candidate("a", component("a", "2.0.0")));
+    host.take(&crate::candidate("a", component("a", "3.0.0")));
+    assert_eq!(host.store.kept().components.len(), 3);
+    host.store.mend();
+    host.catalog.promote(&name("a"), None).expect("a candidate");
     assert_eq!(
-        room.shelf.kept().components.len(),
+        host.store.kept().components.len(),
         2,
         "the next change drops it"
     );
@@ -157,12 +158,12 @@ fn what_cannot_be_dropped_costs_only_room() {
 /// Another change that is made while a component is kept must not take it for one that nobody needs.
 #[test]
 fn a_component_on_its_way_in_is_not_dropped_by_another_change() {
-    let room = Room::new();
-    room.take(&upload("b", component("b", "1.0.0")));
+    let host = Host::new();
+    host.take(&upload("b", component("b", "1.0.0")));
     let bytes = component("a", "1.0.0");
-    let catalog = Arc::clone(&room.catalog);
-    // Kept, and the book does not speak of it yet.
-    room.shelf.after_keeping(Box::new(move || {
+    let catalog = Arc::clone(&host.catalog);
+    // Kept, and the state does not speak of it yet.
+    host.store.after_component(Box::new(move || {
         let (done, is_done) = mpsc::channel();
         std::thread::spawn(move || {
             let _ = catalog.set_disabled(&name("b"), true);
@@ -171,8 +172,8 @@ fn a_component_on_its_way_in_is_not_dropped_by_another_change() {
         // It may have to wait until this change is through.
         let _ = is_done.recv_timeout(Duration::from_millis(500));
     }));
-    room.admit(&upload("a", bytes.clone())).expect("it loads");
-    let kept = room.shelf.kept().components;
+    host.admit(&upload("a", bytes.clone())).expect("it loads");
+    let kept = host.store.kept().components;
     assert!(
         kept.contains_key(&crate::digest(&bytes)),
         "what is live is kept"

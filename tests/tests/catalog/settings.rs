@@ -3,7 +3,7 @@
 use expect_test::expect;
 use serde_json::{Map, Value, json};
 
-use crate::{Room, component, component_with, name, told, upload};
+use crate::{Host, component, component_with, name, told, upload};
 
 const SCHEMA: &str = r#", "settings-schema": "{\"type\": \"object\", \"properties\": {\"level\": {\"type\": \"integer\", \"maximum\": 9}}, \"additionalProperties\": false}""#;
 const STRICTER: &str = r#", "settings-schema": "{\"type\": \"object\", \"required\": [\"name\"]}""#;
@@ -12,7 +12,7 @@ fn object(value: &Value) -> Option<Map<String, Value>> {
     value.as_object().cloned()
 }
 
-impl Room {
+impl Host {
     fn set(&self, settings: &Value) -> String {
         told(&self.catalog.set_settings(&name("a"), object(settings)))
     }
@@ -25,29 +25,29 @@ impl Room {
 
 #[test]
 fn settings_reach_the_component() {
-    let room = Room::new();
-    room.take(&upload("a", component_with("a", "1.0.0", SCHEMA)));
-    assert_eq!(room.says(), "no settings");
-    expect!["Live: the settings of a are set"].assert_eq(&room.set(&json!({"level": 3})));
-    assert_eq!(room.says(), "level 3");
-    expect!["Unchanged: the settings of a are set"].assert_eq(&room.set(&json!({"level": 3})));
-    expect!["Live: the settings of a are set"].assert_eq(&room.set(&json!({"level": 4})));
+    let host = Host::new();
+    host.take(&upload("a", component_with("a", "1.0.0", SCHEMA)));
+    assert_eq!(host.says(), "no settings");
+    expect!["Live: the settings of a are set"].assert_eq(&host.set(&json!({"level": 3})));
+    assert_eq!(host.says(), "level 3");
+    expect!["Unchanged: the settings of a are set"].assert_eq(&host.set(&json!({"level": 3})));
+    expect!["Live: the settings of a are set"].assert_eq(&host.set(&json!({"level": 4})));
     assert_eq!(
-        room.says(),
+        host.says(),
         "level 4",
         "a remembered answer is of other settings"
     );
-    expect!["Live: the settings of a are set"].assert_eq(&room.set(&json!({})));
-    assert_eq!(room.says(), "no level");
-    expect!["Live: the settings of a are removed"].assert_eq(&room.set(&Value::Null));
-    assert_eq!(room.says(), "no settings");
+    expect!["Live: the settings of a are set"].assert_eq(&host.set(&json!({})));
+    assert_eq!(host.says(), "no level");
+    expect!["Live: the settings of a are removed"].assert_eq(&host.set(&Value::Null));
+    assert_eq!(host.says(), "no settings");
 }
 
 #[test]
 fn settings_that_the_schema_refuses_are_told_with_their_place() {
-    let room = Room::new();
-    room.take(&upload("a", component_with("a", "1.0.0", SCHEMA)));
-    room.set(&json!({"level": 3}));
+    let host = Host::new();
+    host.take(&upload("a", component_with("a", "1.0.0", SCHEMA)));
+    host.set(&json!({"level": 3}));
     let mut told = String::new();
     for settings in [
         json!({"level": "high"}),
@@ -55,9 +55,9 @@ fn settings_that_the_schema_refuses_are_told_with_their_place() {
         json!({"level": 11, "lever": 1}),
         json!({"level": 1, "more": "x".repeat(70_000)}),
     ] {
-        told.push_str(&room.set(&settings));
+        told.push_str(&host.set(&settings));
         told.push('\n');
-        assert_eq!(room.says(), "level 3");
+        assert_eq!(host.says(), "level 3");
     }
     expect![[r#"
         refused: published: settings of `a`: "high" is not of type "integer" at `/level`
@@ -69,45 +69,45 @@ fn settings_that_the_schema_refuses_are_told_with_their_place() {
 
 #[test]
 fn a_component_without_a_schema_takes_none() {
-    let room = Room::new();
-    room.take(&upload("a", component("a", "1.0.0")));
+    let host = Host::new();
+    host.take(&upload("a", component("a", "1.0.0")));
     expect!["refused: published: settings of `a`: a 1.0.0 (sha256:…) takes no settings"]
-        .assert_eq(&room.set(&json!({"level": 3})));
+        .assert_eq(&host.set(&json!({"level": 3})));
     assert_eq!(
-        room.catalog.entry(&name("a")).expect("a page").settings,
+        host.catalog.entry(&name("a")).expect("an entry").settings,
         None
     );
 }
 
 #[test]
 fn a_version_whose_schema_refuses_the_settings_does_not_go_live() {
-    let room = Room::new();
-    room.take(&upload("a", component_with("a", "1.0.0", SCHEMA)));
-    room.set(&json!({"level": 3}));
+    let host = Host::new();
+    host.take(&upload("a", component_with("a", "1.0.0", SCHEMA)));
+    host.set(&json!({"level": 3}));
     let stricter = component_with("a", "2.0.0", STRICTER);
     expect![[r#"refused: published: settings of `a`: "name" is a required property at ``"#]]
-        .assert_eq(&room.take(&upload("a", stricter.clone())));
+        .assert_eq(&host.take(&upload("a", stricter.clone())));
     assert_eq!(
-        (room.judges("a").as_str(), room.says().as_str()),
+        (host.judges("a").as_str(), host.says().as_str()),
         ("a 1.0.0", "level 3")
     );
     expect!["Candidate: a 2.0.0 is accepted and waits to be promoted"]
-        .assert_eq(&room.take(&crate::candidate("a", stricter)));
+        .assert_eq(&host.take(&crate::candidate("a", stricter)));
     expect![[r#"refused: published: settings of `a`: "name" is a required property at ``"#]]
-        .assert_eq(&told(&room.catalog.promote(&name("a"), None)));
+        .assert_eq(&told(&host.catalog.promote(&name("a"), None)));
     assert_eq!(
-        (room.judges("a").as_str(), room.says().as_str()),
+        (host.judges("a").as_str(), host.says().as_str()),
         ("a 1.0.0", "level 3")
     );
-    room.set(&Value::Null);
+    host.set(&Value::Null);
     expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload"]
-        .assert_eq(&told(&room.catalog.promote(&name("a"), None)));
+        .assert_eq(&told(&host.catalog.promote(&name("a"), None)));
 }
 
 /// A schema that costs much, or refers to what lies elsewhere, harms nobody but its author.
 #[test]
 fn a_schema_cannot_reach_out() {
-    let room = Room::new();
+    let host = Host::new();
     for (version, schema) in [
         ("1.0.0", r#"{\"$ref\": \"http://127.0.0.1:1/schema\"}"#),
         ("2.0.0", r#"{\"$ref\": \"file:///etc/passwd\"}"#),
@@ -117,10 +117,10 @@ fn a_schema_cannot_reach_out() {
         ),
     ] {
         let more = format!(r#", "settings-schema": "{schema}""#);
-        room.admit(&upload("a", component_with("a", version, &more)))
+        host.admit(&upload("a", component_with("a", version, &more)))
             .expect("it loads");
-        let told = room.set(&json!({"level": 3}));
+        let told = host.set(&json!({"level": 3}));
         assert!(told.contains("the schema of a"), "{told}");
-        assert_eq!(room.says(), "no settings");
+        assert_eq!(host.says(), "no settings");
     }
 }

@@ -1,4 +1,4 @@
-//! Two hosts over one shelf, as over one store: each follows the other, and none overwrites what it has
+//! Two hosts over one store, as over one store: each follows the other, and none overwrites what it has
 //! not seen.
 
 use std::sync::Arc;
@@ -7,17 +7,18 @@ use std::sync::atomic::Ordering;
 use expect_test::expect;
 use kindsight_model::Source;
 
-use crate::{Room, component, component_with, digest, file, name, told, upload};
+use crate::failing_store::Failing;
+use crate::{Host, component, component_with, digest, file, name, told, upload};
 
 const LOOSE: &str = r#", "settings-schema": "{}""#;
 
-fn swaps(host: &Room) -> usize {
+fn swaps(host: &Host) -> usize {
     host.swaps.load(Ordering::Relaxed)
 }
 
-fn hosts() -> (Room, Room) {
-    let first = Room::new();
-    let second = Room::over(Arc::clone(&first.shelf), &[]);
+fn hosts() -> (Host, Host) {
+    let first = Host::new();
+    let second = Host::over(Arc::clone(&first.store), &[]);
     (first, second)
 }
 
@@ -26,9 +27,9 @@ fn what_one_host_is_sent_is_live_on_the_other() {
     let (first, second) = hosts();
     first.take(&upload("a", component("a", "1.0.0")));
     assert!(second.live().is_empty(), "it has not looked");
-    assert!(second.catalog.follow().expect("a book"));
+    assert!(second.catalog.follow().expect("a state"));
     assert_eq!(second.judges("a"), "a 1.0.0");
-    assert!(!second.catalog.follow().expect("a book"), "nothing is new");
+    assert!(!second.catalog.follow().expect("a state"), "nothing is new");
     assert_eq!(second.catalog.entries(), first.catalog.entries());
 
     second.take(&upload("a", component("a", "2.0.0")));
@@ -38,7 +39,7 @@ fn what_one_host_is_sent_is_live_on_the_other() {
         .catalog
         .set_settings(&name("b"), settings.as_object().cloned());
     set.expect("they fit");
-    first.catalog.follow().expect("a book");
+    first.catalog.follow().expect("a state");
     assert_eq!(first.live(), ["a 2.0.0 Upload", "b 1.0.0 Upload"]);
     let judged = first.judge("b", r#"{"do": "say-settings"}"#);
     assert_eq!(&*judged.message, "level 7");
@@ -47,7 +48,7 @@ fn what_one_host_is_sent_is_live_on_the_other() {
         .catalog
         .rollback(&name("a"))
         .expect("it knows of the first");
-    second.catalog.follow().expect("a book");
+    second.catalog.follow().expect("a state");
     assert_eq!(second.judges("a"), "a 1.0.0");
 }
 
@@ -56,9 +57,9 @@ fn following_tells_who_shows_verdicts_and_looking_in_vain_does_not() {
     let (first, second) = hosts();
     let before = swaps(&second);
     first.take(&upload("a", component("a", "1.0.0")));
-    second.catalog.follow().expect("a book");
+    second.catalog.follow().expect("a state");
     assert_eq!(swaps(&second), before + 1);
-    second.catalog.follow().expect("a book");
+    second.catalog.follow().expect("a state");
     assert_eq!(swaps(&second), before + 1);
 }
 
@@ -73,7 +74,7 @@ fn no_change_of_another_host_is_overwritten() {
         .catalog
         .set_disabled(&name("a"), true)
         .expect("a name");
-    first.catalog.follow().expect("a book");
+    first.catalog.follow().expect("a state");
     assert_eq!(first.live(), ["b 1.0.0 Upload", "c 1.0.0 Directory"]);
     assert_eq!(first.live(), second.live());
     expect!["Unchanged: c 1.0.0 is live already: nothing changed"]
@@ -87,7 +88,7 @@ fn no_change_of_another_host_is_overwritten() {
 fn of_two_changes_at_one_moment_one_is_told_to_try_again() {
     let (first, second) = hosts();
     let (catalog, other) = (Arc::clone(&second.catalog), component("b", "1.0.0"));
-    first.shelf.after_keeping(Box::new(move || {
+    first.store.after_component(Box::new(move || {
         catalog.admit(&upload("b", other)).expect("it is first");
     }));
     let delivery = upload("a", component("a", "1.0.0"));
@@ -96,7 +97,7 @@ fn of_two_changes_at_one_moment_one_is_told_to_try_again() {
     assert_eq!(second.live(), ["b 1.0.0 Upload"]);
     first.take(&delivery);
     assert_eq!(first.live(), ["a 1.0.0 Upload", "b 1.0.0 Upload"]);
-    second.catalog.follow().expect("a book");
+    second.catalog.follow().expect("a state");
     assert_eq!(second.live(), first.live());
 }
 
@@ -104,27 +105,27 @@ fn of_two_changes_at_one_moment_one_is_told_to_try_again() {
 fn a_host_that_cannot_follow_keeps_what_is_live() {
     let (first, second) = hosts();
     first.take(&upload("a", component("a", "1.0.0")));
-    second.catalog.follow().expect("a book");
+    second.catalog.follow().expect("a state");
     first.take(&upload("a", component("a", "2.0.0")));
-    second.shelf.fail("component");
+    second.store.fail(Failing::ReadComponents);
     second.catalog.follow().expect_err("no component");
     assert_eq!(second.judges("a"), "a 1.0.0");
-    second.shelf.mend();
-    assert!(second.catalog.follow().expect("a book"), "it tries again");
+    second.store.mend();
+    assert!(second.catalog.follow().expect("a state"), "it tries again");
     assert_eq!(second.judges("a"), "a 2.0.0");
 }
 
 /// Whatever keeps a host from following, the component that comes meanwhile is not to blame.
 #[test]
 fn a_component_is_not_blamed_for_what_cannot_be_followed() {
-    let first = Room::new();
-    let second = Room::over(Arc::clone(&first.shelf), &[]);
+    let first = Host::new();
+    let second = Host::over(Arc::clone(&first.store), &[]);
     first.take(&upload("a", component("a", "1.0.0")));
-    second.shelf.fail("component");
-    expect!["refused: read the catalog of interpreters: the disk does not answer"]
+    second.store.fail(Failing::ReadComponents);
+    expect!["refused: read the interpreters of the catalog: the store failed: the disk does not answer"]
         .assert_eq(&second.take(&upload("b", component("b", "1.0.0"))));
-    second.shelf.mend();
-    second.catalog.follow().expect("a book");
+    second.store.mend();
+    second.catalog.follow().expect("a state");
     assert!(
         second.catalog.entry(&name("b")).is_none(),
         "nothing is held against it"
@@ -141,7 +142,7 @@ fn the_same_bytes_on_another_host_change_nothing() {
     expect!["Unchanged: a 1.0.0 is live already: nothing changed"]
         .assert_eq(&second.take(&delivery));
     second.take(&upload("b", b"garbage".to_vec()));
-    first.catalog.follow().expect("a book");
+    first.catalog.follow().expect("a state");
     assert!(
         first.catalog.entry(&name("b")).is_some(),
         "refusals are shared too"
@@ -152,24 +153,24 @@ fn the_same_bytes_on_another_host_change_nothing() {
 #[test]
 fn hosts_of_two_releases_do_not_answer_each_other_for_ever() {
     let (older, newer) = (component("base", "1.0.0"), component("base", "2.0.0"));
-    let first = Room::over(Arc::default(), &[older]);
-    let second = Room::over(Arc::clone(&first.shelf), &[newer]);
-    let writes = first.shelf.writes();
+    let first = Host::over(Arc::default(), &[older]);
+    let second = Host::over(Arc::clone(&first.store), &[newer]);
+    let writes = first.store.writes();
     for _ in 0..3 {
-        first.catalog.follow().expect("a book");
-        second.catalog.follow().expect("a book");
+        first.catalog.follow().expect("a state");
+        second.catalog.follow().expect("a state");
     }
-    assert_eq!(first.shelf.writes(), writes, "following writes nothing");
+    assert_eq!(first.store.writes(), writes, "following writes nothing");
     assert_eq!(first.judges("base"), "base 1.0.0");
     assert_eq!(second.judges("base"), "base 2.0.0");
     first.take(&upload("a", component("a", "1.0.0")));
-    second.catalog.follow().expect("a book");
+    second.catalog.follow().expect("a state");
     assert_eq!(second.live(), ["a 1.0.0 Upload", "base 2.0.0 BuiltIn"]);
     let bad = digest(&component("a", "1.0.0"));
     second
         .catalog
         .trip_breaker(&name("a"), &bad, "faults")
         .expect("live");
-    first.catalog.follow().expect("a book");
+    first.catalog.follow().expect("a state");
     assert_eq!(first.live(), ["base 1.0.0 BuiltIn"]);
 }

@@ -9,18 +9,16 @@ mod promises;
 mod shapes;
 mod starts;
 
-#[expect(dead_code, reason = "the tests of the catalog also make it fail")]
-#[path = "../catalog/shelf.rs"]
-mod shelf;
-
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use expect_test::Expect;
-use kindsight_catalog::{Catalog, CatalogLimits, CatalogOptions, IncomingComponent, Refusal};
+use kindsight_api::interpreters::Refusal;
+use kindsight_catalog::{Catalog, CatalogLimits, CatalogOptions, IncomingComponent};
 use kindsight_interpreter::Interpreters;
 use kindsight_model::{InterpreterName, LoadStep, Object, Phase, Source, Verdict};
+use kindsight_store::RedbStore;
 
 use crate::by_hand::Module;
 use crate::{object, one_worker, said, start, thing, without_digests};
@@ -103,14 +101,14 @@ impl Room {
         let interpreters: Interpreters = start(one_worker());
         let catalog = Catalog::open(CatalogOptions {
             interpreters: Arc::new(interpreters),
-            shelf: Arc::new(shelf::Memory::default()),
+            store: Arc::new(RedbStore::in_memory().expect("a store in memory")),
             built_in: Vec::new(),
             limits: CatalogLimits::default(),
             clock: Arc::new(|| 0),
             on_swap: Box::new(|| {}),
         });
         let room = Self {
-            catalog: catalog.expect("an empty shelf"),
+            catalog: catalog.expect("an empty store"),
             healthy: 0,
         };
         let healthy = r#"{"name": "healthy", "kinds": [["healthy.example.com", "*", "Thing"]]}"#;

@@ -119,7 +119,7 @@ fn a_refusal_is_told_in_the_words_of_the_server() {
         ),
         (
             r#"{"title": "x", "detail": "expected Ready,\u001b[2J got Pending", "step": "tried", "hint": "run the fixtures"}"#,
-            "the server answers 422: expected Ready, [2J got Pending\n  step: tried\n  hint: run the fixtures",
+            "the server answers 422: expected Ready, [2J got Pending\n  step: tried",
         ),
         (
             r#"{"detail": "not found", "problems": [{"parameter": "name", "detail": "`x` is not known", "expected": "one of `apps`"}]}"#,

@@ -192,6 +192,11 @@ fn the_status_command_prints_what_a_server_says() {
     assert!(said.contains("404") && said.contains("packetgen"), "{said}");
     let output = run(&["status", "edge01"], "");
     assert!(text(&output.stderr).contains("provider+cluster"));
+    let output = run(
+        &["status", DIG, "--server", &server.url, "--instance", ""],
+        "",
+    );
+    assert!(text(&output.stdout).contains(CONTEXT));
 }
 
 #[test]

@@ -4,9 +4,11 @@ use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::extract::rejection::BytesRejection;
+use kindsight_api::interpret::Verdicts;
+use kindsight_api::problem::ProblemDocument;
 
-use crate::problem::{Problem, ProblemDocument};
-use crate::{AppState, Verdicts, read_submission};
+use crate::problem::Problem;
+use crate::{AppState, read_submission};
 
 /// Judge objects that are sent
 ///

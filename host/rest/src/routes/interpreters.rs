@@ -6,17 +6,22 @@ use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::extract::rejection::BytesRejection;
+use kindsight_api::interpreters::{
+    CommandAnswer, InterpreterDetail, InterpreterList, LoadParameters, Outcome, Refusal,
+};
+use kindsight_api::problem::ProblemDocument;
+use kindsight_model::InterpreterName;
 use utoipa::{IntoResponses, ToSchema};
 
 use crate::AppState;
-use crate::catalog::{Answer, Command, InterpreterDetail, InterpreterList, Outcome, Refusal};
-use crate::command::{self, LoadParameters, Name, NoParameters};
-use crate::problem::{Problem, ProblemDocument};
+use crate::catalog::Command;
+use crate::command::{self, Load, Name, NoParameters};
+use crate::problem::Problem;
 
 /// What the sender of a command that took too long is told beside that.
 pub(crate) const TOO_LONG: &str = "; what it began may still take effect: ask for the interpreter";
 
-type Answered = Result<Json<Answer>, Problem>;
+type Answered = Result<Json<CommandAnswer>, Problem>;
 type Body = Result<Bytes, BytesRejection>;
 
 /// What can go wrong with every request about interpreters.
@@ -121,18 +126,21 @@ pub(crate) async fn inspect(
 pub(crate) async fn load(
     State(app): State<AppState>,
     Name { name }: Name,
-    LoadParameters { digest, candidate }: LoadParameters,
+    Load {
+        digest,
+        is_candidate,
+    }: Load,
     body: Body,
 ) -> Answered {
     let command = Command::Load {
         bytes: command::within(app.limits.component_bytes_max, body)?.into(),
         digest,
-        is_candidate: candidate,
+        is_candidate,
     };
     run(&app, name, command).await
 }
 
-async fn run(app: &AppState, name: String, command: Command) -> Answered {
+async fn run(app: &AppState, name: InterpreterName, command: Command) -> Answered {
     let answer = app.catalog.run(name.clone(), command).await;
     answer
         .map(Json)

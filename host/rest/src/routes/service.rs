@@ -6,33 +6,19 @@ use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use serde::Serialize;
-use utoipa::ToSchema;
+use kindsight_api::problem::ProblemDocument;
+use kindsight_api::service::Index;
 
 use crate::AppState;
-use crate::problem::{Problem, ProblemDocument};
-
-/// Where to go from here.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Index {
-    /// What this is.
-    #[schema(example = "kindsight")]
-    name: &'static str,
-    /// Its version.
-    #[schema(example = "0.1.0")]
-    version: &'static str,
-    /// Where everything that is served is described.
-    #[schema(example = "/openapi.json")]
-    openapi: &'static str,
-}
+use crate::problem::Problem;
 
 /// Where to go from here
 #[utoipa::path(get, path = "/", tag = "service", responses((status = 200, description = "Where everything is described.", body = Index)))]
 pub(crate) async fn index() -> Json<Index> {
     Json(Index {
-        name: "kindsight",
-        version: env!("CARGO_PKG_VERSION"),
-        openapi: "/openapi.json",
+        name: "kindsight".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        openapi: "/openapi.json".to_owned(),
     })
 }
 

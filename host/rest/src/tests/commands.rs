@@ -3,15 +3,15 @@
 use serde_json::json;
 
 use super::interpreters::{APPS, command, misunderstood, put};
-use super::shelf::{CANDIDATE, LIVE};
+use super::shelf::{CANDIDATE, LIVE, digest, settings};
 use super::*;
 use crate::Command::*;
 
 #[tokio::test]
 async fn a_component_is_loaded() {
-    let load = |digest: Option<&str>, is_candidate| Load {
+    let load = |expected: Option<&str>, is_candidate| Load {
         bytes: b"\0asm".to_vec(),
-        digest: digest.map(str::to_owned),
+        digest: expected.map(digest),
         is_candidate,
     };
     let upper = LIVE.replace("sha256:1", "sha256:A");
@@ -101,7 +101,7 @@ async fn each_command_reaches_the_catalog() {
             "PUT",
             "/settings",
             r#"{"patience-s":30}"#,
-            Settings(Some(json!({"patience-s": 30}))),
+            Settings(Some(settings(json!({"patience-s": 30})))),
         ),
         ("DELETE", "/settings", "", Settings(None)),
     ] {
@@ -112,7 +112,7 @@ async fn each_command_reaches_the_catalog() {
     }
     let body = json!({ "digest": CANDIDATE }).to_string();
     let (_, asked) = command("POST", &format!("{APPS}/promote"), &body).await;
-    let digest = Some(CANDIDATE.to_owned());
+    let digest = Some(digest(CANDIDATE));
     assert_eq!(asked, [("apps".to_owned(), Promote { digest })]);
 }
 
@@ -170,6 +170,6 @@ fn components_and_settings_are_not_shown_in_logs() {
         format!("{load:?}"),
         "Load { bytes: 1000, digest: None, is_candidate: true }"
     );
-    let settings = Settings(Some(json!({"password": "geheim"})));
+    let settings = Settings(Some(settings(json!({"password": "geheim"}))));
     assert_eq!(format!("{settings:?}"), "Settings(Some(…))");
 }

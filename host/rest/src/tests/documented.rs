@@ -1,6 +1,10 @@
 //! The OpenAPI document, as it is served and as it is true.
 
+use std::collections::BTreeMap;
+
 use expect_test::expect_file;
+use kindsight_api::interpret::{ObjectVerdict, Verdicts};
+use kindsight_model::{Digest, InterpretedBy};
 
 use super::*;
 use crate::openapi;
@@ -10,7 +14,7 @@ fn the_document_is_what_was_reviewed() {
     expect_file!["../../openapi.json"].assert_eq(&(openapi() + "\n"));
 }
 
-/// Answers as the room that writes them promises them.
+/// Answers as the specification has them, and one of every member there is.
 const ANSWERS: [&str; 8] = [
     include_str!("../../../status/src/answer/explained.json"),
     include_str!("../../../../tests/golden/cluster-network-intents.json"),
@@ -32,57 +36,125 @@ struct Walk {
     met: BTreeSet<String>,
 }
 
+/// What a schema says of an object, also by the schemas that it is put together of.
+#[derive(Default)]
+struct Members {
+    /// The schema that describes each member, and its description.
+    described: BTreeMap<String, (String, Value)>,
+    required: Vec<String>,
+}
+
 impl Walk {
-    fn value(&mut self, schema: &Value, value: &Value) {
-        if let Some(reference) = schema["$ref"].as_str() {
-            let name = reference.rsplit('/').next().unwrap();
-            return self.object(name, value);
+    fn new() -> Self {
+        let document: Value = serde_json::from_str(&openapi()).unwrap();
+        Self {
+            schemas: document["components"]["schemas"].clone(),
+            met: BTreeSet::new(),
         }
-        if let Some(choices) = schema["oneOf"].as_array() {
-            let some = choices.iter().find(|choice| choice["type"] != "null");
-            return self.value(&some.unwrap().clone(), value);
+    }
+
+    fn value(&mut self, schema: &Value, value: &Value) {
+        if let Some(name) = reference(schema) {
+            return self.named(name, value);
+        }
+        if schema["oneOf"].is_array() {
+            let choice = self.choice(schema, value);
+            return self.value(&choice, value);
         }
         for element in value.as_array().into_iter().flatten() {
             self.value(&schema["items"], element);
         }
     }
 
-    fn object(&mut self, name: &str, value: &Value) {
+    /// The one that allows a value.
+    fn choice(&self, schema: &Value, value: &Value) -> Value {
+        let choices = schema["oneOf"].as_array().unwrap().iter();
+        let mut fitting = choices.filter(|choice| {
+            choice["type"] != "null" && {
+                let mut members = Members::default();
+                self.collect(&mut members, "", choice);
+                members.required.iter().all(|key| !value[key].is_null())
+            }
+        });
+        let choice = fitting.next().unwrap_or_else(|| panic!("none for {value}"));
+        assert!(fitting.next().is_none(), "more than one for {value}");
+        choice.clone()
+    }
+
+    fn collect(&self, members: &mut Members, name: &str, schema: &Value) {
+        if let Some(name) = reference(schema) {
+            return self.collect(members, name, &self.schemas[name]);
+        }
+        for part in schema["allOf"].as_array().into_iter().flatten() {
+            self.collect(members, name, part);
+        }
+        for (key, described) in schema["properties"].as_object().into_iter().flatten() {
+            let described = (name.to_owned(), described.clone());
+            let twice = members.described.insert(key.clone(), described);
+            assert!(twice.is_none(), "{name}/{key} is described twice");
+        }
+        let required = schema["required"].as_array().into_iter().flatten();
+        let required = required.map(|key| key.as_str().unwrap().to_owned());
+        members.required.extend(required);
+    }
+
+    fn named(&mut self, name: &str, value: &Value) {
         let schema = self.schemas[name].clone();
-        let Some(members) = value.as_object() else {
+        assert!(!schema.is_null(), "there is no schema {name}");
+        if schema["oneOf"].is_array() {
+            return self.value(&schema, value);
+        }
+        let Some(object) = value.as_object() else {
             let words = schema["enum"].as_array().unwrap();
             assert!(words.contains(value), "{name} does not allow {value}");
             return;
         };
-        for (key, member) in members {
-            let described = &schema["properties"][key];
-            assert!(!described.is_null(), "{name}/{key} is not described");
-            self.met.insert(format!("{name}/{key}"));
+        let mut members = Members::default();
+        self.collect(&mut members, name, &schema);
+        for (key, member) in object {
+            let described = members.described.get(key);
+            let (of, described) =
+                described.unwrap_or_else(|| panic!("{name}/{key} is not described"));
+            self.met.insert(format!("{of}/{key}"));
             self.value(described, member);
         }
-        for key in schema["required"].as_array().into_iter().flatten() {
-            let key = key.as_str().unwrap();
+        for key in &members.required {
             assert!(
-                members.contains_key(key),
+                object.contains_key(key),
                 "{name}/{key} is said to be always there"
             );
         }
     }
+
+    /// Every described member of these schemas was met.
+    fn check_met(&self, names: &[&str]) {
+        for name in names {
+            let mut members = Members::default();
+            self.collect(&mut members, name, &self.schemas[*name]);
+            for (key, (of, _)) in members.described {
+                let member = format!("{of}/{key}");
+                assert!(self.met.contains(&member), "{member} is in no answer");
+            }
+        }
+    }
+}
+
+fn reference(schema: &Value) -> Option<&str> {
+    schema["$ref"].as_str()?.rsplit('/').next()
 }
 
 #[test]
 fn every_member_of_an_answer_is_described_and_every_described_one_exists() {
-    let document: Value = serde_json::from_str(&openapi()).unwrap();
-    let schemas = document["components"]["schemas"].clone();
-    let mut walk = Walk {
-        schemas: schemas.clone(),
-        met: SELDOM.map(str::to_owned).into(),
-    };
+    let mut walk = Walk::new();
+    walk.met.extend(SELDOM.map(str::to_owned));
     for answer in ANSWERS {
-        walk.object("Status", &serde_json::from_str(answer).unwrap());
+        walk.named("StatusAnswer", &serde_json::from_str(answer).unwrap());
     }
-    for name in [
+    walk.check_met(&[
         "Status",
+        "Instances",
+        "CompositeApp",
+        "Readiness",
         "State",
         "Action",
         "App",
@@ -90,12 +162,7 @@ fn every_member_of_an_answer_is_described_and_every_described_one_exists() {
         "Resource",
         "Gvk",
         "Interpreter",
-    ] {
-        for key in schemas[name]["properties"].as_object().unwrap().keys() {
-            let member = format!("{name}/{key}");
-            assert!(walk.met.contains(&member), "{member} is in no answer");
-        }
-    }
+    ]);
 }
 
 #[test]
@@ -122,12 +189,7 @@ fn every_word_that_a_query_knows_is_described() {
 
 #[tokio::test]
 async fn every_member_of_what_is_said_of_interpreters_is_described() {
-    let document: Value = serde_json::from_str(&openapi()).unwrap();
-    let schemas = document["components"]["schemas"].clone();
-    let mut walk = Walk {
-        schemas: schemas.clone(),
-        met: BTreeSet::new(),
-    };
+    let mut walk = Walk::new();
     let ask = |method, uri| send(router(state(Limits::default())), method, uri, Body::empty());
     for (schema, method, uri) in [
         ("InterpreterList", "GET", "/v2/interpreters"),
@@ -137,20 +199,33 @@ async fn every_member_of_what_is_said_of_interpreters_is_described() {
         ("Problem", "PUT", "/v2/interpreters/refused"),
         ("Problem", "POST", "/v2/interpreters/nobody/rollback"),
     ] {
-        walk.object(schema, &ask(method, uri).await.json());
+        walk.named(schema, &ask(method, uri).await.json());
     }
-    let met: BTreeSet<_> = walk
-        .met
-        .iter()
-        .filter_map(|it| it.split('/').next())
-        .collect();
+    let met = walk.met.iter().filter_map(|it| it.split('/').next());
+    let met: BTreeSet<_> = met.collect();
     assert_eq!(met.len(), 20, "{met:?}");
-    for name in &met {
-        for key in schemas[name]["properties"].as_object().unwrap().keys() {
-            let member = format!("{name}/{key}");
-            assert!(walk.met.contains(&member), "{member} is in no answer");
-        }
-    }
+    walk.check_met(&met.into_iter().collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn every_member_of_a_verdict_and_of_the_entry_point_is_described() {
+    let mut walk = Walk::new();
+    let object = Object::from_json(
+        r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"b"}}"#,
+    );
+    let by = InterpretedBy {
+        name: "core".parse().unwrap(),
+        version: "1.0.0".into(),
+        digest: Digest::of(b"core"),
+    };
+    let verdict = Verdict::host(Phase::Ready, "Running", "").given_by(&Arc::new(by));
+    let verdicts = Verdicts {
+        verdicts: vec![ObjectVerdict::new(&object.unwrap(), verdict)],
+    };
+    walk.named("Verdicts", &serde_json::to_value(verdicts).unwrap());
+    walk.named("Verdicts", &post("/v2/interpret", "[{}]").await.json());
+    walk.named("Index", &get("/").await.json());
+    walk.check_met(&["Verdicts", "ObjectVerdict", "Interpreter", "Index"]);
 }
 
 #[test]

@@ -1,11 +1,14 @@
 //! What is asked of interpreters, and what is refused.
 
 use expect_test::expect;
+use kindsight_api::interpreters::{
+    InterpreterDetail, InterpreterStatus, InterpreterSummary, ShadowReport,
+};
 use serde_json::json;
 
 use super::shelf::{CANDIDATE, LIVE, detail, report, summary};
 use super::*;
-use crate::Command;
+use crate::{Command, InterpreterCatalog};
 
 pub(super) const APPS: &str = "/v2/interpreters/apps";
 
@@ -17,7 +20,7 @@ pub(super) async fn command(
 ) -> (Answered, Vec<(String, Command)>) {
     let shelf = Arc::new(Shelf::default());
     let state = AppState {
-        catalog: Arc::clone(&shelf) as Arc<dyn Catalog>,
+        catalog: Arc::clone(&shelf) as Arc<dyn InterpreterCatalog>,
         ..state(Limits::default())
     };
     let answer = send(router(state), method, uri, body.to_owned()).await;
@@ -51,7 +54,7 @@ async fn all_interpreters_are_listed() {
 async fn one_interpreter_is_told_in_full() {
     let answer = get(APPS).await;
     assert_eq!(answer.status, StatusCode::OK);
-    let read: crate::InterpreterDetail = serde_json::from_str(&answer.text).unwrap();
+    let read: InterpreterDetail = serde_json::from_str(&answer.text).unwrap();
     assert_eq!(read, detail());
     expect![[r#"
         {
@@ -118,7 +121,7 @@ async fn one_interpreter_is_told_in_full() {
           "versions": [
             {
               "digest": "sha256:2222222222222222222222222222222222222222222222222222222222222222",
-              "outcome": "bad",
+              "outcome": "rolled-back",
               "received": "2026-01-02T03:04:05Z",
               "source": "upload",
               "version": "1.1.0",
@@ -131,8 +134,8 @@ async fn one_interpreter_is_told_in_full() {
 
 #[test]
 fn what_does_not_apply_is_left_out() {
-    let nothing_live = crate::InterpreterSummary {
-        status: crate::InterpreterStatus::None,
+    let nothing_live = InterpreterSummary {
+        status: InterpreterStatus::None,
         source: None,
         version: None,
         digest: None,
@@ -143,7 +146,7 @@ fn what_does_not_apply_is_left_out() {
         r#"{"name":"apps","status":"none","kinds":["apps/*/Deployment"],"calls":12,"faults":3}"#;
     let text = serde_json::to_string(&nothing_live).unwrap();
     assert_eq!(text, expected);
-    let read: crate::InterpreterSummary = serde_json::from_str(&text).unwrap();
+    let read: InterpreterSummary = serde_json::from_str(&text).unwrap();
     assert_eq!(read, nothing_live);
 }
 
@@ -187,7 +190,7 @@ async fn what_cannot_be_an_interpreters_name_is_a_bad_request() {
 async fn a_shadow_report_says_what_would_change() {
     let (answer, asked) = command("POST", &format!("{APPS}/shadow"), "").await;
     assert_eq!(asked, [("apps".to_owned(), Command::Shadow)]);
-    let read: crate::ShadowReport = serde_json::from_str(&answer.text).unwrap();
+    let read: ShadowReport = serde_json::from_str(&answer.text).unwrap();
     assert_eq!(read, report());
     expect![[r#"
         {

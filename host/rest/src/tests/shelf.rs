@@ -2,16 +2,17 @@
 
 use std::sync::Mutex;
 
-use serde_json::json;
+use kindsight_api::interpreters::{
+    CallLimits, CallStatistics, ChangeSample, ChangedBy, CommandAnswer, DeclaredState, HandledKind,
+    HistoryEntry, InterpreterDetail, InterpreterList, InterpreterStatus, InterpreterSummary,
+    InterpreterVersion, Latency, Outcome, OutcomeStatus, Refusal, SampledVerdict, ShadowFaults,
+    ShadowLatency, ShadowReport, ShadowedVersion, VerdictChange,
+};
+use kindsight_model::{CatalogAction, Digest, InterpreterName, LoadStep, Source, VersionOutcome};
+use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::{
-    Action, Answer, CallLimits, CallStatistics, Catalog, ChangeSample, ChangedBy, Command,
-    DeclaredState, HandledKind, HistoryEntry, InterpreterDetail, InterpreterList,
-    InterpreterStatus, InterpreterSummary, InterpreterVersion, Latency, Outcome, OutcomeStatus,
-    Refusal, SampledVerdict, ShadowFaults, ShadowLatency, ShadowReport, ShadowedVersion, Source,
-    VerdictChange, VersionOutcome,
-};
+use crate::{Command, InterpreterCatalog};
 
 pub(super) const LIVE: &str =
     "sha256:1111111111111111111111111111111111111111111111111111111111111111";
@@ -31,7 +32,7 @@ impl Shelf {
     }
 }
 
-impl Catalog for Shelf {
+impl InterpreterCatalog for Shelf {
     fn list(&self) -> InterpreterList {
         InterpreterList {
             generation: 7,
@@ -39,24 +40,24 @@ impl Catalog for Shelf {
         }
     }
 
-    fn inspect(&self, name: &str) -> Option<InterpreterDetail> {
-        (name == "apps").then(detail)
+    fn inspect(&self, name: &InterpreterName) -> Option<InterpreterDetail> {
+        (name.as_str() == "apps").then(detail)
     }
 
     fn run(
         &self,
-        name: String,
+        name: InterpreterName,
         command: Command,
-    ) -> Pin<Box<dyn Future<Output = Result<Answer, Refusal>> + Send + '_>> {
+    ) -> Pin<Box<dyn Future<Output = Result<CommandAnswer, Refusal>> + Send + '_>> {
         self.asked
             .lock()
             .unwrap()
-            .push((name.clone(), command.clone()));
+            .push((name.to_string(), command.clone()));
         Box::pin(async move {
             match &*name {
                 "conflict" => Err(Refusal::Conflict("nothing waits to be promoted".to_owned())),
                 "refused" => Err(Refusal::Refused {
-                    step: "tried".to_owned(),
+                    step: LoadStep::Tried,
                     why: "fixture `rolled out`: expected state Ready, got Pending".to_owned(),
                 }),
                 "failed" => Err(Refusal::Failed("the disk is on fire".to_owned())),
@@ -64,18 +65,26 @@ impl Catalog for Shelf {
                 "nobody" => Err(Refusal::NotFound {
                     known: vec!["apps".to_owned(), "core".to_owned()],
                 }),
-                _ if command == Command::Shadow => Ok(Answer::Shadow(report())),
-                _ => Ok(Answer::Outcome(outcome(name))),
+                _ if command == Command::Shadow => Ok(CommandAnswer::Shadow(report())),
+                _ => Ok(CommandAnswer::Outcome(outcome(name))),
             }
         })
     }
 }
 
-fn outcome(name: String) -> Outcome {
+pub(super) fn digest(text: &str) -> Digest {
+    text.parse().unwrap()
+}
+
+pub(super) fn settings(object: Value) -> Map<String, Value> {
+    serde_json::from_value(object).unwrap()
+}
+
+fn outcome(name: InterpreterName) -> Outcome {
     Outcome {
         name,
-        action: Action::Load,
-        digest: Some(LIVE.to_owned()),
+        action: CatalogAction::Load,
+        digest: Some(digest(LIVE)),
         version: Some("1.1.0".to_owned()),
         status: OutcomeStatus::Live,
         detail: "1.1.0 is live in place of 1.0.0".to_owned(),
@@ -88,9 +97,9 @@ pub(super) fn summary() -> InterpreterSummary {
         status: InterpreterStatus::Live,
         source: Some(Source::BuiltIn),
         version: Some("1.0.0".to_owned()),
-        digest: Some(LIVE.to_owned()),
+        digest: Some(digest(LIVE)),
         kinds: vec!["apps/*/Deployment".to_owned()],
-        candidate: Some(CANDIDATE.to_owned()),
+        candidate: Some(digest(CANDIDATE)),
         calls: 12,
         faults: 3,
     }
@@ -107,11 +116,11 @@ fn latency() -> Latency {
 
 pub(super) fn detail() -> InterpreterDetail {
     InterpreterDetail {
-        name: "apps".to_owned(),
+        name: "apps".parse().unwrap(),
         status: InterpreterStatus::Live,
         source: Some(Source::BuiltIn),
         version: Some("1.0.0".to_owned()),
-        digest: Some(LIVE.to_owned()),
+        digest: Some(digest(LIVE)),
         summary: "Deployments and what is like them.".to_owned(),
         kinds: vec![HandledKind {
             pattern: "apps/*/Deployment".to_owned(),
@@ -123,7 +132,7 @@ pub(super) fn detail() -> InterpreterDetail {
             phase: Phase::Ready,
             summary: "All replicas are there.".to_owned(),
         }],
-        settings: Some(json!({"patience-s": 30})),
+        settings: Some(settings(json!({"patience-s": 30}))),
         settings_schema: Some(json!({"type": "object"})),
         limits: CallLimits {
             call_deadline_ms: 50,
@@ -139,18 +148,18 @@ pub(super) fn detail() -> InterpreterDetail {
             instances: 2,
         },
         versions: vec![InterpreterVersion {
-            digest: CANDIDATE.to_owned(),
+            digest: digest(CANDIDATE),
             version: "1.1.0".to_owned(),
             source: Source::Upload,
-            outcome: VersionOutcome::Bad,
+            outcome: VersionOutcome::RolledBack,
             why: "12 of 20 calls ended in a fault".to_owned(),
-            received: "2026-01-02T03:04:05Z".to_owned(),
+            received: "2026-01-02T03:04:05Z".parse().unwrap(),
         }],
         history: vec![HistoryEntry {
-            time: "2026-01-02T03:05:05Z".to_owned(),
-            action: Action::Breaker,
+            time: "2026-01-02T03:05:05Z".parse().unwrap(),
+            action: CatalogAction::Breaker,
             source: ChangedBy::Host,
-            digest: CANDIDATE.to_owned(),
+            digest: Some(digest(CANDIDATE)),
             version: "1.1.0".to_owned(),
             outcome: "back to 1.0.0".to_owned(),
         }],
@@ -158,8 +167,8 @@ pub(super) fn detail() -> InterpreterDetail {
 }
 
 pub(super) fn report() -> ShadowReport {
-    let version = |digest: &str, version: &str| ShadowedVersion {
-        digest: digest.to_owned(),
+    let version = |text: &str, version: &str| ShadowedVersion {
+        digest: digest(text),
         version: version.to_owned(),
     };
     let verdict = |state: &str, reason: &str| SampledVerdict {
@@ -168,7 +177,7 @@ pub(super) fn report() -> ShadowReport {
         message: "1 of 2 replicas are ready".to_owned(),
     };
     ShadowReport {
-        name: "apps".to_owned(),
+        name: "apps".parse().unwrap(),
         live: Some(version(LIVE, "1.0.0")),
         candidate: version(CANDIDATE, "1.1.0"),
         objects: 40,

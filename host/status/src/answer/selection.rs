@@ -1,25 +1,31 @@
-//! Picks what a query asks for out of a context, and counts it on every level.
+//! Selects what a query asks for from a context, and counts it on every level.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kindsight_model::redact_secret;
+use kindsight_api::status::{self as api, QueryType, Readiness};
 
-use crate::query::{Output, QueryType, StatusQuery};
-use crate::response::{
-    App, Cluster, Condition, Detail, FAULTS_SHOWN_MAX, Moment, Readiness, Reason, Resource,
-};
-use crate::rollup::Wanted;
+use super::reason::reason;
+use super::resources::{Resources, moment};
+use crate::query::StatusQuery;
+use crate::rollup::Desired;
 use crate::tally::{Place, Tally};
-use crate::view::{AppView, ClusterView, ResourceView};
+use crate::view::{AppView, ClusterView};
 
-/// What is counted on a level of an answer.
+/// Number of faults of a context or a cluster that are shown: the first ones.
+pub const FAULTS_SHOWN_MAX: usize = 20;
+
+type App<'a> = api::App<'a, Resources<'a>>;
+type Cluster<'a> = api::Cluster<'a, Resources<'a>>;
+
+/// Counts on one level of an answer.
 pub(super) type Count<'a> = Tally<&'a str, Place<'a>>;
 
-/// Which part of a context is shown, and how.
+/// The part of a context that is shown, and in which detail.
 pub(super) struct Selection<'q> {
     pub(super) query: &'q StatusQuery,
-    pub(super) wanted: Wanted,
+    pub(super) desired: Desired,
 }
 
 impl Selection<'_> {
@@ -37,8 +43,8 @@ impl Selection<'_> {
                 clusters.push(cluster);
             }
         }
-        let app = App {
-            name: &view.name,
+        let app = api::App {
+            name: (&*view.name).into(),
             readiness: self.readiness(&count),
             clusters,
         };
@@ -52,7 +58,7 @@ impl Selection<'_> {
             return None;
         }
         let (count, resources) = if self.query.resources.is_empty() {
-            (view.tally(app), self.resources(view.resources().iter()))
+            (view.tally(app), Resources::all(view, self.query))
         } else {
             self.named_resources(app, view)
         };
@@ -60,9 +66,9 @@ impl Selection<'_> {
             QueryType::Rsync => !count.rsync.is_empty(),
             QueryType::Cluster => !count.states.is_empty(),
         };
-        let cluster = Cluster {
-            cluster_provider: &view.cluster().provider,
-            cluster: &view.cluster().name,
+        let cluster = api::Cluster {
+            cluster_provider: (&*view.cluster().provider).into(),
+            cluster: (&*view.cluster().name).into(),
             readiness: self.readiness(&count),
             faults: first(view.faults()),
             resources,
@@ -74,86 +80,46 @@ impl Selection<'_> {
         &self,
         app: &'a str,
         view: &'a ClusterView,
-    ) -> (Count<'a>, Vec<Resource<'a>>) {
+    ) -> (Count<'a>, Resources<'a>) {
         let names = self.query.resources.iter();
         let positions: BTreeSet<usize> = names
             .flat_map(|name| view.positions(name))
             .copied()
             .collect();
         let mut count = Count::new(view.report());
-        let mut selected = Vec::with_capacity(positions.len());
-        for position in positions {
+        for &position in &positions {
             if let Some(resource) = view.resources().get(position) {
                 let place = Place::new(app, view, position);
                 count.add(resource, &resource.verdict.state, place);
-                selected.push(resource);
             }
         }
-        (count, self.resources(selected.into_iter()))
+        (count, Resources::at(view, positions, self.query))
     }
 
-    fn resources<'a>(&self, selected: impl Iterator<Item = &'a ResourceView>) -> Vec<Resource<'a>> {
-        match (self.query.output, self.query.kind) {
-            (Output::Summary, _) => Vec::new(),
-            (_, QueryType::Rsync) => selected.filter_map(|one| self.sent(one)).collect(),
-            (_, QueryType::Cluster) => selected.map(|one| self.there(one)).collect(),
-        }
-    }
-
-    /// A resource as it was sent; none for one that only the cluster has.
-    fn sent<'a>(&self, view: &'a ResourceView) -> Option<Resource<'a>> {
-        let is_detail = self.query.output == Output::Detail;
-        let manifest = view.manifest.as_ref().filter(|_| is_detail);
-        Some(Resource {
-            gvk: &view.gvk,
-            name: &view.name,
-            detail: manifest.map(|manifest| Detail(redact_secret(manifest))),
-            rsync_status: Some(view.rsync?.as_str()),
-            cluster_status: None,
-            condition: None,
-        })
-    }
-
-    /// A resource as it is in the cluster.
-    fn there<'a>(&self, view: &'a ResourceView) -> Resource<'a> {
-        let is_detail = self.query.output == Output::Detail;
-        let object = view.object.as_ref().filter(|_| is_detail);
-        Resource {
-            gvk: &view.gvk,
-            name: &view.name,
-            detail: object.map(|object| Detail(redact_secret(object))),
-            rsync_status: None,
-            cluster_status: Some(&view.verdict.state),
-            condition: Some(Condition {
-                namespace: &view.namespace,
-                phase: view.verdict.phase,
-                reason: &view.verdict.reason,
-                message: &view.verdict.message,
-                since: view.since_ms.and_then(Moment::from_ms),
-                expected: view.expected,
-                interpreter: view.verdict.by.as_deref().filter(|_| self.query.explain),
-            }),
-        }
-    }
-
-    /// How a level fares; only the clusters' word says that.
-    pub(super) fn readiness<'a>(&self, count: &Count<'a>) -> Option<Readiness<'a>> {
+    /// A level rolled up; nothing is with `type=rsync`.
+    pub(super) fn readiness<'a>(&self, count: &Count<'a>) -> Readiness<'a> {
         if self.query.kind == QueryType::Rsync {
-            return None;
+            return Readiness::default();
         }
         let rollup = count.rollup();
-        let fare = rollup.fare(self.wanted);
-        Some(Readiness {
-            ready_status: fare.state,
-            ready_phase: fare.phase,
-            ready_reason: Reason::of(&fare, rollup.counts()),
+        let result = rollup.result(self.desired);
+        Readiness {
+            ready_status: Some(result.state.into()),
+            ready_phase: Some(result.phase),
+            ready_reason: reason(&result, rollup.counts()).map(Cow::Owned),
             ready_counts: rollup.counts().clone(),
-            stale_since: count.stale_since_ms.and_then(Moment::from_ms),
-        })
+            stale_since: count.stale_since_ms.and_then(moment),
+        }
     }
 }
 
+/// Counts by the words of the wire.
+pub(super) fn named(counts: BTreeMap<&str, u32>) -> BTreeMap<Cow<'_, str>, u32> {
+    let counts = counts.into_iter();
+    counts.map(|(name, count)| (name.into(), count)).collect()
+}
+
 /// The faults that are shown.
-pub(super) fn first(faults: &[Arc<str>]) -> &[Arc<str>] {
-    faults.get(..FAULTS_SHOWN_MAX).unwrap_or(faults)
+pub(super) fn first(faults: &[Arc<str>]) -> Cow<'_, [Arc<str>]> {
+    Cow::Borrowed(faults.get(..FAULTS_SHOWN_MAX).unwrap_or(faults))
 }

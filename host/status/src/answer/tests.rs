@@ -1,15 +1,16 @@
 use expect_test::expect_file;
+use kindsight_api::problem::PartialProblem;
 use kindsight_model::{DigName, Object, Phase, RsyncStatus};
 
 use super::*;
 use crate::samples::{
-    FIRST, NOW_MS, SECOND, app, ask, board, context, expected, input, object, observed, query,
-    record, report, shown, verdict, vfw, vfw_apps, vfw_board, vfw_record,
+    FIRST, NOW_MS, SECOND, app, ask, context, expected, input, object, observed, query, read_model,
+    record, report, shown, verdict, vfw, vfw_apps, vfw_read_model, vfw_record,
 };
-use crate::{Board, Expected, Problem};
+use crate::{Expected, ReadModel};
 
 /// Two clusters of the sink: one where all is well but one thing, one that cannot be reached.
-fn sink() -> Board {
+fn sink() -> ReadModel {
     let sent = || {
         vec![
             expected("apps/v1", "Deployment", "fw0-sink"),
@@ -42,12 +43,12 @@ fn sink() -> Board {
     edge02.reported.as_mut().unwrap().stale_since_ms = Some(NOW_MS);
     let edge03 = input("edge03", sent());
     let clusters = [edge01, edge02, edge03].map(shown).into();
-    vfw_board(vec![app("sink", clusters)])
+    vfw_read_model(vec![app("sink", clusters)])
 }
 
-fn not_found(board: &Board, pairs: &[(&str, &str)]) -> Vec<Problem> {
+fn not_found(read_model: &ReadModel, pairs: &[(&str, &str)]) -> Vec<PartialProblem> {
     let query = query(pairs);
-    let subject = board.dig(&vfw(), &query);
+    let subject = read_model.dig(&vfw(), &query);
     match subject.and_then(|subject| subject.answer(&query).map(drop)) {
         Err(QueryError::NotFound(problems)) => problems,
         other => panic!("{other:?}"),
@@ -60,9 +61,9 @@ fn pointer<'a>(answer: &'a serde_json::Value, pointer: &str) -> &'a serde_json::
 
 #[test]
 fn the_clusters_word_in_full() {
-    let board = sink();
+    let read_model = sink();
     let query = query(&[("type", "cluster"), ("explain", "true")]);
-    let subject = board.dig(&vfw(), &query).unwrap();
+    let subject = read_model.dig(&vfw(), &query).unwrap();
     let text = serde_json::to_string_pretty(&subject.answer(&query).unwrap()).unwrap();
     expect_file!["explained.json"].assert_eq(&(text + "\n"));
 }
@@ -161,13 +162,13 @@ fn names_that_together_select_nothing_are_no_error() {
             vec![expected("v1", "Service", "probe")],
         ))],
     ));
-    let board = vfw_board(apps);
+    let read_model = vfw_read_model(apps);
     let pairs = [("app", "sink"), ("cluster", "vfw-cluster-provider+edge02")];
-    let answer = ask(&board, &vfw(), &pairs);
+    let answer = ask(&read_model, &vfw(), &pairs);
     assert_eq!(answer.get("apps"), None);
     assert_eq!(pointer(&answer, "/status"), "Instantiated");
     let answer = ask(
-        &board,
+        &read_model,
         &vfw(),
         &[&pairs[..], &[("type", "cluster")]].concat(),
     );
@@ -181,11 +182,11 @@ fn names_that_together_select_nothing_are_no_error() {
 #[test]
 fn only_so_many_known_names_are_listed() {
     let many = (0..30).map(|n| expected("v1", "Service", &format!("service-{n:02}")));
-    let board = vfw_board(vec![app(
+    let read_model = vfw_read_model(vec![app(
         "many",
         vec![shown(input("edge01", many.collect()))],
     )]);
-    let problems = not_found(&board, &[("resource", "x")]);
+    let problems = not_found(&read_model, &[("resource", "x")]);
     assert!(
         problems[0].expected.ends_with("`service-19` and 10 more"),
         "{}",
@@ -209,8 +210,8 @@ fn an_instance_that_is_not_kept_is_said_to_be_so() {
         problems[0].expected,
         format!("the AppContext {FIRST} is not kept any more")
     );
-    let board = board(vfw(), vfw_record(), vec![]);
-    let answer = ask(&board, &vfw(), &[]);
+    let read_model = read_model(vfw(), vfw_record(), vec![]);
+    let answer = ask(&read_model, &vfw(), &[]);
     assert_eq!(
         pointer(&answer, "/message"),
         &*format!("the AppContext {SECOND} is not kept any more")
@@ -235,13 +236,13 @@ fn a_group_that_nobody_knows_is_not_found() {
 #[test]
 fn what_was_never_instantiated_has_a_state_and_no_more() {
     let created = record(None, &[("Created", "", "2020-08-21T05:36:54.186Z")]);
-    let board = board(vfw(), created, vec![]);
-    let answer = ask(&board, &vfw(), &[("type", "cluster"), ("app", "sink")]);
+    let read_model = read_model(vfw(), created, vec![]);
+    let answer = ask(&read_model, &vfw(), &[("type", "cluster"), ("app", "sink")]);
     assert_eq!(pointer(&answer, "/state/Actions/0/State"), "Created");
     assert_eq!(pointer(&answer, "/message"), "it was never instantiated");
     assert_eq!(answer.get("status"), None);
     assert_eq!(
-        ask(&board, &vfw(), &[("instance", "")])["instances"],
+        ask(&read_model, &vfw(), &[("instance", "")])["instances"],
         serde_json::json!([])
     );
 }
@@ -249,12 +250,12 @@ fn what_was_never_instantiated_has_a_state_and_no_more() {
 #[test]
 fn what_was_terminated_and_is_gone_is_terminated() {
     let apps = vfw_apps(&["edge01", "edge02"], RsyncStatus::Deleted);
-    let board = board(
+    let read_model = read_model(
         vfw(),
         vfw_record(),
         vec![context(SECOND, "Terminated", apps)],
     );
-    let answer = ask(&board, &vfw(), &[("type", "cluster")]);
+    let answer = ask(&read_model, &vfw(), &[("type", "cluster")]);
     assert_eq!(pointer(&answer, "/ready-status"), "Terminated");
     assert_eq!(pointer(&answer, "/ready-phase"), "not-present");
     assert_eq!(
@@ -276,9 +277,9 @@ fn what_a_secret_holds_is_not_shown() {
         &mut edge01,
         vec![observed(secret(), verdict(Phase::Present, "", ""))],
     );
-    let board = vfw_board(vec![app("sink", vec![shown(edge01)])]);
+    let read_model = vfw_read_model(vec![app("sink", vec![shown(edge01)])]);
     for kind in ["rsync", "cluster"] {
-        let answer = ask(&board, &vfw(), &[("type", kind), ("output", "detail")]);
+        let answer = ask(&read_model, &vfw(), &[("type", kind), ("output", "detail")]);
         let detail = pointer(&answer, "/apps/0/clusters/0/resources/0/detail");
         assert_eq!(pointer(detail, "/metadata/name"), "key");
         assert!(!answer.to_string().contains("ecret\":"), "{answer}");
@@ -288,17 +289,15 @@ fn what_a_secret_holds_is_not_shown() {
 
 #[test]
 fn what_is_published_while_an_answer_is_written_does_not_mix_in() {
-    let board = sink();
+    let read_model = sink();
     let query = query(&[]);
-    let subject = board.dig(&vfw(), &query).unwrap();
+    let subject = read_model.dig(&vfw(), &query).unwrap();
     let before = serde_json::to_string(&subject.answer(&query).unwrap()).unwrap();
-    board.publish(|shown| {
-        shown.digs.clear();
-        shown.contexts.clear();
-    });
+    read_model.publish_dig(&vfw(), None);
+    read_model.publish_context(&crate::samples::id(SECOND), None);
     assert_eq!(
         serde_json::to_string(&subject.answer(&query).unwrap()).unwrap(),
         before
     );
-    assert!(board.dig(&vfw(), &query).is_err());
+    assert!(read_model.dig(&vfw(), &query).is_err());
 }

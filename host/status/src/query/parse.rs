@@ -1,11 +1,15 @@
 //! Reads a query, and goes on after a problem so that all of them are named at once.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::str::FromStr;
 
+use kindsight_api::problem::PartialProblem;
+use kindsight_api::status::{Output, QueryType};
 use kindsight_model::is_label_value;
 
-use super::{Instance, Output, Problem, QueryType, RESOURCE_NAME_BYTES_MAX, StatusQuery, shown};
+use super::{Instance, RESOURCE_NAME_BYTES_MAX, StatusQuery, not_a_name};
+use crate::problem::{clipped, one_of};
 
 const PARAMETERS: [&str; 7] = [
     "instance", "type", "output", "app", "cluster", "resource", "explain",
@@ -13,7 +17,7 @@ const PARAMETERS: [&str; 7] = [
 
 pub(super) fn parse<K, V>(
     pairs: impl IntoIterator<Item = (K, V)>,
-) -> Result<StatusQuery, Vec<Problem>>
+) -> Result<StatusQuery, Vec<PartialProblem>>
 where
     K: AsRef<str>,
     V: AsRef<str>,
@@ -35,7 +39,7 @@ struct Parser {
     seen: BTreeSet<&'static str>,
     /// Parameters that were already said to be repeated.
     repeated: BTreeSet<&'static str>,
-    problems: Vec<Problem>,
+    problems: Vec<PartialProblem>,
 }
 
 impl Parser {
@@ -50,11 +54,11 @@ impl Parser {
             "explain" if self.is_first("explain") => self.explain(value),
             // It came before, which has been noted.
             "instance" | "type" | "output" | "explain" => {}
-            unknown => self.problem(unknown, "unknown parameter", one_of(&PARAMETERS)),
+            unknown => self.problem(unknown, "unknown parameter", one_of(PARAMETERS)),
         }
     }
 
-    fn finish(mut self) -> Result<StatusQuery, Vec<Problem>> {
+    fn finish(mut self) -> Result<StatusQuery, Vec<PartialProblem>> {
         if self.all_of_rsync && self.kind == Some(QueryType::Cluster) {
             let detail = "`rsync` is the older way to say `type=rsync`, but `type` is `cluster`";
             self.problem(
@@ -85,7 +89,7 @@ impl Parser {
             Ok(id) => Instance::Of(id),
             Err(_) if value.is_empty() => Instance::List,
             Err(_) => {
-                let detail = format!("`{}` is not an AppContext id", shown(value));
+                let detail = format!("`{}` is not an AppContext id", clipped(value));
                 let expected = "a decimal number below 2^63, or no value to list the instances";
                 return self.problem("instance", detail, expected);
             }
@@ -93,30 +97,29 @@ impl Parser {
     }
 
     fn kind(&mut self, value: &str) {
-        match value {
-            "rsync" => self.kind = Some(QueryType::Rsync),
-            "cluster" => self.kind = Some(QueryType::Cluster),
-            _ => self.unknown_value("type", value, &["rsync", "cluster"]),
+        let mut known = QueryType::ALL.iter().copied();
+        match known.find(|kind| kind.as_str() == value) {
+            Some(kind) => self.kind = Some(kind),
+            None => self.unknown_value("type", value, QueryType::ALL),
         }
     }
 
     fn output(&mut self, value: &str) {
-        self.query.output = match value {
-            "summary" | "small" => Output::Summary,
-            "all" => Output::All,
-            "detail" | "full" => Output::Detail,
-            "rsync" => {
-                self.all_of_rsync = true;
-                Output::All
+        let words = Output::ALL.iter().map(|&output| (output.as_str(), output));
+        let mut known = words.chain(Output::OLDER);
+        match known.find(|(word, _)| *word == value) {
+            Some((word, output)) => {
+                self.query.output = output;
+                self.all_of_rsync = word == "rsync";
             }
-            _ => return self.unknown_value("output", value, &["summary", "all", "detail"]),
-        };
+            None => self.unknown_value("output", value, Output::ALL),
+        }
     }
 
     fn explain(&mut self, value: &str) {
         match bool::from_str(value) {
             Ok(explain) => self.query.explain = explain,
-            Err(_) => self.unknown_value("explain", value, &["true", "false"]),
+            Err(_) => self.unknown_value("explain", value, [true, false]),
         }
     }
 
@@ -124,7 +127,7 @@ impl Parser {
         if is_label_value(value) {
             self.query.apps.insert(value.to_owned());
         } else {
-            self.problems.push(Problem::name("app", value));
+            self.problems.push(not_a_name("app", value));
         }
     }
 
@@ -132,7 +135,7 @@ impl Parser {
         if let Ok(cluster) = value.parse() {
             self.query.clusters.insert(cluster);
         } else {
-            let detail = format!("`{}` is not a cluster", shown(value));
+            let detail = format!("`{}` is not a cluster", clipped(value));
             self.problem("cluster", detail, cluster_expected(value));
         }
     }
@@ -141,7 +144,7 @@ impl Parser {
         if is_resource_name(value) {
             self.query.resources.insert(value.to_owned());
         } else {
-            let detail = format!("`{}` is not the name of a resource", shown(value));
+            let detail = format!("`{}` is not the name of a resource", clipped(value));
             let expected = format!(
                 "1 to {RESOURCE_NAME_BYTES_MAX} characters without spaces, `/` or `%`; the name only, not its Kind"
             );
@@ -149,13 +152,19 @@ impl Parser {
         }
     }
 
-    fn unknown_value(&mut self, key: &str, value: &str, known: &[&str]) {
-        let detail = format!("`{}` is not known", shown(value));
+    fn unknown_value(
+        &mut self,
+        key: &str,
+        value: &str,
+        known: impl IntoIterator<Item = impl Display>,
+    ) {
+        let detail = format!("`{}` is not known", clipped(value));
         self.problem(key, detail, one_of(known));
     }
 
     fn problem(&mut self, key: &str, detail: impl Into<String>, expected: impl Into<String>) {
-        self.problems.push(Problem::new(key, detail, expected));
+        let problem = PartialProblem::new(clipped(key), detail, expected);
+        self.problems.push(problem);
     }
 }
 
@@ -174,9 +183,4 @@ fn is_resource_name(value: &str) -> bool {
     (1..=RESOURCE_NAME_BYTES_MAX).contains(&value.len())
         && value.bytes().all(allowed)
         && !matches!(value, "." | "..")
-}
-
-fn one_of(words: &[&str]) -> String {
-    let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
-    format!("one of {}", words.join(", "))
 }

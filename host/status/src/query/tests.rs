@@ -2,8 +2,9 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::*;
+use crate::problem::VALUE_SHOWN_CHARS_MAX;
 
-fn parse(pairs: &[(&str, &str)]) -> Result<StatusQuery, Vec<Problem>> {
+fn parse(pairs: &[(&str, &str)]) -> Result<StatusQuery, Vec<PartialProblem>> {
     StatusQuery::parse(pairs.iter().copied())
 }
 
@@ -12,7 +13,7 @@ fn check(pairs: &[(&str, &str)], problems: &Expect) {
         .unwrap_err()
         .into_iter()
         .map(|problem| {
-            let Problem {
+            let PartialProblem {
                 parameter,
                 detail,
                 expected,

@@ -12,19 +12,19 @@ fn fold(phases: &[Phase]) -> Rollup<usize> {
     rollup
 }
 
-fn check(phases: &[Phase], wanted: Wanted, state: &str, phase: Phase, worst: Option<usize>) {
-    let fare = fold(phases).fare(wanted);
+fn check(phases: &[Phase], desired: Desired, state: &str, phase: Phase, worst: Option<usize>) {
+    let result = fold(phases).result(desired);
     assert_eq!(
-        (fare.state, fare.phase, fare.worst),
+        (result.state, result.phase, result.worst),
         (state, phase, worst),
-        "{phases:?} {wanted:?}"
+        "{phases:?} {desired:?}"
     );
 }
 
 #[test]
 fn the_worst_wins_and_is_named() {
     use Phase::{Failed, NotPresent, Pending, Present, Ready, Suspended, Terminating, Unknown};
-    let there = Wanted::There;
+    let there = Desired::Present;
     check(&[Ready, Present], there, "Ready", Ready, None);
     check(&[Present, Present], there, "Present", Present, None);
     check(&[Ready, Suspended], there, "Suspended", Suspended, Some(1));
@@ -55,25 +55,31 @@ fn the_worst_wins_and_is_named() {
 
 #[test]
 fn nothing_is_not_ready() {
-    for wanted in [Wanted::There, Wanted::Leaving, Wanted::Gone] {
-        check(&[], wanted, "Unknown", Phase::Unknown, None);
+    for desired in [Desired::Present, Desired::Terminating, Desired::Absent] {
+        check(&[], desired, "Unknown", Phase::Unknown, None);
     }
 }
 
 #[test]
 fn what_is_to_go_and_is_gone_is_terminated() {
     let gone = [Phase::NotPresent, Phase::NotPresent];
-    check(&gone, Wanted::Gone, "Terminated", Phase::NotPresent, None);
     check(
         &gone,
-        Wanted::Leaving,
+        Desired::Absent,
+        "Terminated",
+        Phase::NotPresent,
+        None,
+    );
+    check(
+        &gone,
+        Desired::Terminating,
         "Terminating",
         Phase::Terminating,
         None,
     );
     check(
         &gone,
-        Wanted::There,
+        Desired::Present,
         "NotPresent",
         Phase::NotPresent,
         Some(0),
@@ -85,16 +91,22 @@ fn what_is_to_go_and_is_still_there_is_never_ready() {
     let left = [Phase::NotPresent, Phase::Ready];
     check(
         &left,
-        Wanted::Gone,
+        Desired::Absent,
         "Terminating",
         Phase::Terminating,
         Some(1),
     );
     let stuck = [Phase::NotPresent, Phase::Failed, Phase::Pending];
-    check(&stuck, Wanted::Leaving, "Failed", Phase::Failed, Some(1));
+    check(
+        &stuck,
+        Desired::Terminating,
+        "Failed",
+        Phase::Failed,
+        Some(1),
+    );
     check(
         &[Phase::Unknown],
-        Wanted::Gone,
+        Desired::Absent,
         "Unknown",
         Phase::Unknown,
         Some(0),
@@ -104,24 +116,24 @@ fn what_is_to_go_and_is_still_there_is_never_ready() {
 #[test]
 fn a_context_is_to_go_once_termination_began() {
     assert_eq!(
-        Wanted::from_status(Some(&"Instantiated".into())),
-        Wanted::There
+        Desired::from_status(Some(&"Instantiated".into())),
+        Desired::Present
     );
     assert_eq!(
-        Wanted::from_status(Some(&"InstantiateFailed".into())),
-        Wanted::There
+        Desired::from_status(Some(&"InstantiateFailed".into())),
+        Desired::Present
     );
     assert_eq!(
-        Wanted::from_status(Some(&"Terminating".into())),
-        Wanted::Leaving
+        Desired::from_status(Some(&"Terminating".into())),
+        Desired::Terminating
     );
     assert_eq!(
-        Wanted::from_status(Some(&"TerminateFailed".into())),
-        Wanted::Leaving
+        Desired::from_status(Some(&"TerminateFailed".into())),
+        Desired::Terminating
     );
     assert_eq!(
-        Wanted::from_status(Some(&"Terminated".into())),
-        Wanted::Gone
+        Desired::from_status(Some(&"Terminated".into())),
+        Desired::Absent
     );
 }
 
@@ -159,7 +171,7 @@ proptest! {
     #[test]
     fn a_whole_is_exactly_as_bad_as_its_worst_part((items, _) in shuffled()) {
         let worst = items.iter().map(|item| item.0.severity()).max();
-        let fare = fold_grouped(&items).fare(Wanted::There);
-        prop_assert_eq!(fare.phase.severity(), worst.unwrap_or(Phase::Unknown.severity()));
+        let result = fold_grouped(&items).result(Desired::Present);
+        prop_assert_eq!(result.phase.severity(), worst.unwrap_or(Phase::Unknown.severity()));
     }
 }

@@ -118,7 +118,10 @@ fn an_interpreter_is_loaded_tried_promoted_and_rolled_back_by_hand() {
     wait_for_generic(&server);
     check(&done(&server, &["enable", "crane"]), &["crane is enabled"]);
     wait_for(&server, v1);
-    check(&done(&server, &["remove", "crane"]), &["crane 1.0.0: none"]);
+    check(
+        &done(&server, &["remove", "crane"]),
+        &["crane is removed from upload"],
+    );
     wait_for_generic(&server);
     assert!(server.stop());
 }

@@ -47,7 +47,7 @@ fn a_new_kind_with_a_state_nobody_declared_before_shows_in_the_answer() {
         let mut versions = versions.as_array().unwrap().iter();
         versions.find(|it| it["digest"] == digest).unwrap().clone()
     };
-    assert_eq!(of(&digest(&v2))["outcome"], "bad", "{versions}");
+    assert_eq!(of(&digest(&v2))["outcome"], "rolled-back", "{versions}");
     assert_eq!(of(&digest(crane()))["outcome"], "live", "{versions}");
 
     // The file is there still. A host that starts sees it as new, and says what is wrong with it.

@@ -1,13 +1,14 @@
 //! What can be done to an interpreter that is there.
 
 use axum::extract::State;
+use kindsight_api::interpreters::{Outcome, Promotion, ShadowReport};
+use kindsight_api::problem::ProblemDocument;
 use utoipa::IntoResponses;
 
 use super::{Answered, Body, Wrong, run};
 use crate::AppState;
-use crate::catalog::{Command, Outcome, ShadowReport};
-use crate::command::{self, Bare, Name, NoParameters, Promotion};
-use crate::problem::ProblemDocument;
+use crate::catalog::Command;
+use crate::command::{self, Bare, Name, NoParameters};
 
 /// Why a command to an interpreter that is there is not carried out.
 #[derive(IntoResponses)]
@@ -109,7 +110,7 @@ pub(crate) async fn promote(
     body: Body,
 ) -> Answered {
     let body = command::within(app.limits.catalog_json_bytes_max, body)?;
-    let digest = Promotion::digest(&body)?;
+    let digest = command::promoted(&body)?;
     run(&app, name, Command::Promote { digest }).await
 }
 

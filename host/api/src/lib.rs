@@ -1,0 +1,25 @@
+//! Requests and answers on the wire, declared once for server, client and `OpenAPI`.
+//!
+//! model -> **api** -> status, rest, the command line
+//!
+//! The server writes these types, the command line reads them, and the document at `/openapi.json` is
+//! made of them. They hold no logic: serde and utoipa are derived, and constructors only copy from the
+//! types of `kindsight-model`.
+//!
+//! Answers to status queries borrow from what they are made of and are written without copying it; read
+//! from text, they borrow from the text. A member that does not apply is left out and never null, and
+//! a reader passes over members it does not know.
+
+#![warn(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::print_stdout
+)]
+
+pub mod interpret;
+pub mod interpreters;
+pub mod problem;
+pub mod service;
+pub mod status;

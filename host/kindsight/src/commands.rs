@@ -1,0 +1,7 @@
+//! The commands, one module each.
+
+pub(crate) mod demo;
+pub(crate) mod interpret;
+pub(crate) mod interpreters;
+pub(crate) mod serve;
+pub(crate) mod status;

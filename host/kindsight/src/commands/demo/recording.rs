@@ -1,0 +1,65 @@
+//! What two Kubernetes clusters reported when it was recorded; see `tests/recorder`.
+
+/// The application that was deployed.
+pub(super) const APPLICATION: &str = include_str!("../../../recording/application.json");
+
+/// One recorded cluster.
+pub(super) struct Cluster {
+    /// `provider+name`.
+    pub(super) name: &'static str,
+    /// File names and ResourceBundleState documents.
+    pub(super) bundles: &'static [(&'static str, &'static str)],
+}
+
+/// Makes the table of a cluster's bundles.
+macro_rules! bundles {
+    ($cluster:literal: $($file:literal),+ $(,)?) => {
+        Cluster {
+            name: $cluster,
+            bundles: &[$((
+                $file,
+                include_str!(concat!("../../../recording/clusters/", $cluster, "/", $file)),
+            )),+],
+        }
+    };
+}
+
+/// Both clusters.
+pub(super) const CLUSTERS: [Cluster; 2] = [
+    bundles!("vfw-cluster-provider+edge01":
+        "2755581958183303505-firewall.json",
+        "2755581958183303505-packetgen.json",
+        "2755581958183303505-sink.json",
+    ),
+    bundles!("vfw-cluster-provider+edge02":
+        "2755581958183303505-firewall.json",
+        "2755581958183303505-packetgen.json",
+        "2755581958183303505-sink.json",
+    ),
+];
+
+/// Makes the table of manifests.
+macro_rules! manifests {
+    ($($file:literal),+ $(,)?) => {
+        [$(($file, include_str!(concat!("../../../recording/", $file)))),+]
+    };
+}
+
+/// The text of a manifest that `application.json` names.
+pub(super) fn manifest(file: &str) -> Option<&'static str> {
+    let manifests = manifests![
+        "manifests/firewall/firewall-gateway+Gateway.yaml",
+        "manifests/firewall/firewall-logs+PersistentVolumeClaim.yaml",
+        "manifests/firewall/fw0-firewall+Deployment.yaml",
+        "manifests/packetgen/fw0-packetgen+Deployment.yaml",
+        "manifests/packetgen/packetgen-service+Service.yaml",
+        "manifests/packetgen/packetgen-warmup+Job.yaml",
+        "manifests/sink/fw0-sink+Deployment.yaml",
+        "manifests/sink/protected-private-net+Network.yaml",
+        "manifests/sink/sink-configmap+ConfigMap.yaml",
+        "manifests/sink/sink-credentials+Secret.yaml",
+        "manifests/sink/sink-service+Service.yaml",
+    ];
+    let found = manifests.iter().find(|(name, _)| *name == file);
+    found.map(|(_, text)| *text)
+}

@@ -1,0 +1,144 @@
+//! Prints verdicts as they come.
+
+use std::io::{self, BufWriter, Write};
+
+use kindsight_api::interpret::ObjectVerdict;
+use serde::Serialize;
+
+use crate::cli::VerdictOutput;
+use crate::table::Table;
+
+/// Prints verdicts in one of the formats. Everything is flushed after each group: whoever pipes
+/// lines in sees verdicts come out.
+pub(crate) struct Printer<W: Write> {
+    form: Form<W>,
+}
+
+enum Form<W: Write> {
+    Table(Table<BufWriter<W>>, Columns),
+    Json { to: BufWriter<W>, any: bool },
+    Jsonl(BufWriter<W>),
+    Yaml(BufWriter<W>),
+}
+
+/// Which columns a table has beside the first ones.
+#[derive(Clone, Copy)]
+struct Columns {
+    wide: bool,
+    explain: bool,
+}
+
+impl<W: Write> Printer<W> {
+    pub(crate) fn new(to: W, output: VerdictOutput, explain: bool) -> Self {
+        let to = BufWriter::new(to);
+        let wide = output == VerdictOutput::Wide;
+        let form = match output {
+            VerdictOutput::Table | VerdictOutput::Wide => {
+                let columns = Columns { wide, explain };
+                Form::Table(Table::new(to, &columns.head()), columns)
+            }
+            VerdictOutput::Json => Form::Json { to, any: false },
+            VerdictOutput::Jsonl => Form::Jsonl(to),
+            VerdictOutput::Yaml => Form::Yaml(to),
+        };
+        Self { form }
+    }
+
+    /// Prints these verdicts.
+    pub(crate) fn print(&mut self, lines: &[ObjectVerdict]) -> anyhow::Result<()> {
+        for line in lines {
+            self.line(line)?;
+        }
+        match &mut self.form {
+            Form::Table(..) => {}
+            Form::Json { to, .. } | Form::Jsonl(to) | Form::Yaml(to) => to.flush()?,
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, line: &ObjectVerdict) -> anyhow::Result<()> {
+        match &mut self.form {
+            Form::Table(table, columns) => columns.print(table, line)?,
+            Form::Json { to, any } => {
+                let before: &[u8] = if *any { b",\n" } else { b"{\"verdicts\":[\n" };
+                to.write_all(before)?;
+                *any = true;
+                serde_json::to_writer(to, line).map_err(io::Error::from)?;
+            }
+            Form::Jsonl(to) => {
+                serde_json::to_writer(&mut *to, line).map_err(io::Error::from)?;
+                to.write_all(b"\n")?;
+            }
+            Form::Yaml(to) => {
+                to.write_all(b"---\n")?;
+                to.write_all(yaml(line)?.as_bytes())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints what was held back, and what closes the output.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        match self.form {
+            Form::Table(mut table, _) => table.flush(),
+            Form::Json { mut to, any } => {
+                let end: &[u8] = if any {
+                    b"\n]}\n"
+                } else {
+                    b"{\"verdicts\":[]}\n"
+                };
+                to.write_all(end)?;
+                to.flush()
+            }
+            Form::Jsonl(mut to) | Form::Yaml(mut to) => to.flush(),
+        }
+    }
+}
+
+impl Columns {
+    fn head(self) -> Vec<&'static str> {
+        let mut head = vec!["KIND", "NAMESPACE", "NAME", "STATE", "REASON"];
+        if self.wide {
+            head.splice(0..0, ["APIVERSION"]);
+            head.push("PHASE");
+        }
+        if self.explain || self.wide {
+            head.extend(["INTERPRETER", "VERSION"]);
+        }
+        if self.explain {
+            head.push("DIGEST");
+        }
+        head.push("MESSAGE");
+        head
+    }
+
+    fn print(self, table: &mut Table<impl Write>, line: &ObjectVerdict) -> io::Result<()> {
+        let mut cells: Vec<&str> = vec![
+            &line.kind,
+            &line.namespace,
+            &line.name,
+            &line.state,
+            &line.reason,
+        ];
+        if self.wide {
+            cells.splice(0..0, [line.api_version.as_str()]);
+            cells.push(line.phase.as_str());
+        }
+        let by = line.interpreter.as_ref();
+        if self.explain || self.wide {
+            cells.extend([
+                by.map_or("", |by| &by.name),
+                by.map_or("", |by| &by.version),
+            ]);
+        }
+        if self.explain {
+            cells.push(by.map_or("", |by| by.digest.as_str()));
+        }
+        cells.push(&line.message);
+        table.row(&cells)
+    }
+}
+
+fn yaml(line: &impl Serialize) -> anyhow::Result<String> {
+    serde_saphyr::to_string(line).map_err(|error| anyhow::anyhow!("write YAML: {error}"))
+}

@@ -1,0 +1,94 @@
+//! `kindsight interpreters`: shows the interpreters of a server, and changes them.
+//!
+//! command line -> **request** -> the server -> table, or its answer as it is
+//!
+//! Only `diff` asks nobody: it judges files here.
+
+pub(crate) mod args;
+mod diff;
+mod requests;
+mod tables;
+
+use std::io::{self, StdoutLock, Write as _};
+use std::process::ExitCode;
+
+use kindsight_api::interpreters::{InterpreterDetail, InterpreterList, Outcome, ShadowReport};
+use serde::de::DeserializeOwned;
+
+use crate::cli::{self, OutputFormat};
+use crate::client::{self, Request};
+use crate::commands::interpreters::args::{Action, InterpretersArgs, SettingsArgs, To};
+
+/// Runs the command; answers with what the process ends with.
+///
+/// # Errors
+/// When a file cannot be read, the server cannot be asked, or refuses; its own words are passed on.
+pub(crate) fn run(args: &InterpretersArgs) -> anyhow::Result<ExitCode> {
+    let to = &args.to;
+    match &args.action {
+        Action::Diff(args) => return diff::run(args, to.output),
+        Action::List => show(to, &requests::list(), |out, answer: &InterpreterList| {
+            tables::list(out, answer)
+        })?,
+        Action::Inspect(of) => {
+            let request = requests::inspect(&of.name);
+            show(to, &request, |out, answer: &InterpreterDetail| {
+                tables::inspect(out, answer)
+            })?;
+        }
+        Action::Load(args) => change(to, &requests::load(args)?)?,
+        Action::Shadow(of) => {
+            let request = requests::command(&of.name, "shadow");
+            show(to, &request, |out, answer: &ShadowReport| {
+                tables::shadow(out, answer)
+            })?;
+        }
+        Action::Promote(args) => change(to, &requests::promote(args)?)?,
+        Action::Rollback(of) => change(to, &requests::command(&of.name, "rollback"))?,
+        Action::Disable(of) => change(to, &requests::command(&of.name, "disable"))?,
+        Action::Enable(of) => change(to, &requests::command(&of.name, "enable"))?,
+        Action::Settings(args) => settings(to, args)?,
+        Action::Remove(of) => change(to, &requests::remove(&of.name))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Asks, and prints the answer as the command line wants it.
+fn show<T: DeserializeOwned>(
+    to: &To,
+    request: &Request,
+    print: impl FnOnce(&mut StdoutLock<'static>, &T) -> io::Result<()>,
+) -> anyhow::Result<()> {
+    let answer = request.ask(&to.server)?;
+    let mut out = io::stdout().lock();
+    match to.output {
+        OutputFormat::Json => client::print_as_is(out, &answer),
+        OutputFormat::Table => Ok(print(&mut out, &client::read(&answer)?)?),
+    }
+}
+
+/// Asks for a change and says what came of it, and what to do with a candidate.
+fn change(to: &To, request: &Request) -> anyhow::Result<()> {
+    show(to, request, |out, outcome: &Outcome| {
+        tables::outcome(&mut *out, outcome)?;
+        out.flush()?;
+        for line in tables::what_next(outcome) {
+            cli::hint(&line);
+        }
+        Ok(())
+    })
+}
+
+fn settings(to: &To, args: &SettingsArgs) -> anyhow::Result<()> {
+    let name = &args.of.name;
+    match &args.file {
+        Some(file) => change(to, &requests::settings(name, file)?),
+        None if args.clear => change(to, &requests::clear_settings(name)),
+        None => {
+            let answer = requests::inspect(name).ask(&to.server)?;
+            let detail: InterpreterDetail = client::read(&answer)?;
+            let settings = tables::settings(&detail);
+            Ok(writeln!(io::stdout().lock(), "{settings}")?)
+        }
+    }
+}

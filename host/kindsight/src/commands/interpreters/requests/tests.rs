@@ -1,0 +1,102 @@
+use std::path::PathBuf;
+
+use super::*;
+use crate::commands::interpreters::args::Name;
+
+fn load_args(file: PathBuf) -> LoadArgs {
+    LoadArgs {
+        file,
+        name: None,
+        candidate: false,
+        digest: None,
+    }
+}
+
+#[test]
+fn a_component_is_loaded_by_the_name_of_its_file_unless_another_is_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("widgets.wasm");
+    std::fs::write(&file, "wasm").unwrap();
+    let mut args = load_args(file);
+    let expected = |name: &str| Request::to(Method::PUT, format!("/v2/interpreters/{name}"));
+    let body = || b"wasm".to_vec();
+    assert_eq!(
+        load(&args).unwrap(),
+        expected("widgets").with_body(WASM, body())
+    );
+    args.name = Some("gadgets".to_owned());
+    args.candidate = true;
+    args.digest = Some("sha256:01".to_owned());
+    assert_eq!(
+        load(&args).unwrap(),
+        expected("gadgets")
+            .with("candidate", "true")
+            .with("digest", "sha256:01")
+            .with_body(WASM, body())
+    );
+}
+
+#[test]
+fn a_file_that_is_named_like_no_interpreter_needs_a_name() {
+    for (file, name) in [
+        ("my-widgets.v2.wasm", Some("my-widgets.v2")),
+        ("a/b/widgets", Some("widgets")),
+        ("my_widgets.wasm", None),
+        ("Widgets.wasm", None),
+        (".wasm", None),
+        ("..", None),
+    ] {
+        let found = name_of(Path::new(file));
+        assert_eq!(found.as_deref(), name, "{file}");
+    }
+    let error = load(&load_args("my_widgets.wasm".into())).unwrap_err();
+    assert!(error.to_string().contains("--name"), "{error}");
+}
+
+#[test]
+fn names_cannot_leave_their_place_in_the_path() {
+    assert_eq!(
+        inspect("../x?y"),
+        Request::get("/v2/interpreters/..%2Fx%3Fy".to_owned())
+    );
+}
+
+#[test]
+fn a_promotion_says_which_candidate_is_meant() {
+    let mut args = PromoteArgs {
+        of: Name {
+            name: "widgets".to_owned(),
+        },
+        digest: None,
+    };
+    let expected = Request::to(Method::POST, "/v2/interpreters/widgets/promote".to_owned());
+    assert_eq!(promote(&args).unwrap(), expected);
+    args.digest = Some("sha256:01".to_owned());
+    let body = br#"{"digest":"sha256:01"}"#.to_vec();
+    assert_eq!(promote(&args).unwrap(), expected.with_body(JSON, body));
+}
+
+#[test]
+fn settings_are_sent_as_they_are_written_if_they_are_an_object() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("settings.json");
+    std::fs::write(&file, "{ \"strict\": true }\n").unwrap();
+    assert_eq!(
+        settings("widgets", &file).unwrap(),
+        Request::to(Method::PUT, "/v2/interpreters/widgets/settings".to_owned())
+            .with_body(JSON, b"{ \"strict\": true }\n".to_vec())
+    );
+    for (text, expected) in [
+        ("[]", "invalid type: sequence"),
+        ("{\n\"a\": }", "line 2 column 6"),
+        ("", "EOF"),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let error = format!("{:#}", settings("widgets", &file).unwrap_err());
+        assert!(error.contains(expected), "{error}");
+        assert!(error.contains("settings.json"), "{error}");
+    }
+    let missing = folder.path().join("missing");
+    let error = format!("{:#}", settings("widgets", &missing).unwrap_err());
+    assert!(error.contains("missing"), "{error}");
+}

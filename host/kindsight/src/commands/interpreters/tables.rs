@@ -1,0 +1,121 @@
+//! Answers about interpreters, for people.
+
+mod inspect;
+mod shadow;
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use kindsight_api::interpreters::{InterpreterList, Outcome, OutcomeStatus};
+use kindsight_model::{Digest, Source};
+use serde::Serialize;
+
+use crate::table::{Table, clean};
+
+pub(crate) use inspect::{inspect, settings};
+pub(crate) use shadow::{diff, shadow};
+
+/// How many characters of its Kinds a line of the list shows.
+const KINDS_WIDTH: usize = 48;
+
+const LIST_HEAD: [&str; 9] = [
+    "NAME",
+    "VERSION",
+    "SOURCE",
+    "STATUS",
+    "DIGEST",
+    "CALLS",
+    "FAULTS",
+    "CANDIDATE",
+    "KINDS",
+];
+
+/// Prints one line an interpreter.
+pub(crate) fn list(mut to: impl Write, list: &InterpreterList) -> io::Result<()> {
+    if list.interpreters.is_empty() {
+        return writeln!(to, "no interpreters");
+    }
+    let mut table = Table::new(to, &LIST_HEAD);
+    for it in &list.interpreters {
+        table.row(&[
+            &it.name,
+            text(it.version.as_ref()),
+            it.source.map_or("", Source::as_str),
+            it.status.as_str(),
+            it.digest.as_ref().map_or("", Digest::short),
+            &it.calls.to_string(),
+            &it.faults.to_string(),
+            it.candidate.as_ref().map_or("", Digest::short),
+            &cut(&it.kinds),
+        ])?;
+    }
+    table.flush()
+}
+
+/// Prints the result of a command: its detail, and the digest of the component it was about.
+pub(crate) fn outcome(mut to: impl Write, outcome: &Outcome) -> io::Result<()> {
+    writeln!(to, "{}", clean(&outcome.detail))?;
+    match &outcome.digest {
+        Some(digest) => writeln!(to, "digest {digest}"),
+        None => Ok(()),
+    }
+}
+
+/// What may be done after this, a line each. Only a candidate waits for anything.
+pub(crate) fn what_next(outcome: &Outcome) -> Vec<String> {
+    if outcome.status != OutcomeStatus::Candidate {
+        return Vec::new();
+    }
+    let (name, digest) = (&outcome.name, outcome.digest.as_ref());
+    let only = digest.map_or_else(String::new, |digest| format!(" --digest {digest}"));
+    vec![
+        format!("what it would change: kindsight interpreters shadow {name}"),
+        format!("make it live: kindsight interpreters promote {name}{only}"),
+    ]
+}
+
+/// As many Kinds as fit, and how many more there are.
+fn cut(kinds: &[String]) -> String {
+    let mut shown = String::new();
+    for (position, kind) in kinds.iter().enumerate() {
+        let lead = if position == 0 { "" } else { ", " };
+        let width = shown.chars().count() + lead.len() + kind.chars().count();
+        if position > 0 && width > KINDS_WIDTH {
+            // Writing to a String does not fail.
+            let _ = write!(shown, " +{}", kinds.len() - position);
+            break;
+        }
+        shown.extend([lead, kind]);
+    }
+    shown
+}
+
+/// JSON in lines. Control characters are written as JSON escapes: it means the same, and nothing
+/// happens on a terminal.
+fn json(value: &impl Serialize) -> String {
+    let text = serde_json::to_string_pretty(value).unwrap_or_default();
+    let mut escaped = String::new();
+    for character in text.chars() {
+        if character.is_control() && character != '\n' {
+            // Writing to a String does not fail.
+            let _ = write!(escaped, "\\u{:04x}", u32::from(character));
+        } else {
+            escaped.push(character);
+        }
+    }
+    escaped
+}
+
+/// `1 fault`, `2 faults`.
+pub(crate) fn counted(count: u64, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}
+
+/// A text that may be left out.
+fn text(maybe: Option<&String>) -> &str {
+    maybe.map_or("", String::as_str)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! One interpreter in full.
+
+use std::io::{self, Write};
+
+use kindsight_api::interpreters::{InterpreterDetail, Latency};
+use kindsight_model::{Digest, Source, VersionOutcome};
+use serde_json::Map;
+
+use crate::commands::interpreters::tables::{self, text};
+use crate::table::{Table, clean};
+
+/// Prints a section for everything there is to know; those that would be empty are left out.
+pub(crate) fn inspect(mut to: impl Write, detail: &InterpreterDetail) -> io::Result<()> {
+    let to = &mut to;
+    head(to, detail)?;
+    kinds(to, detail)?;
+    states(to, detail)?;
+    if let Some(settings) = &detail.settings {
+        writeln!(to, "\nSETTINGS\n{}", tables::json(settings))?;
+    }
+    if let Some(schema) = &detail.settings_schema {
+        writeln!(to, "\nSETTINGS SCHEMA\n{}", tables::json(schema))?;
+    }
+    limits(to, detail)?;
+    statistics(to, detail)?;
+    versions(to, detail)?;
+    history(to, detail)
+}
+
+/// The settings as JSON that can be sent back; `{}` where there are none.
+pub(crate) fn settings(detail: &InterpreterDetail) -> String {
+    tables::json(detail.settings.as_ref().unwrap_or(&Map::new()))
+}
+
+fn head(to: &mut impl Write, detail: &InterpreterDetail) -> io::Result<()> {
+    let mut versions = detail.versions.iter();
+    let candidate = versions.find(|it| it.outcome == VersionOutcome::Candidate);
+    let candidate = candidate.map(|it| format!("{} {}", it.version, it.digest));
+    for (name, value) in [
+        ("name", detail.name.as_str()),
+        ("status", detail.status.as_str()),
+        ("version", text(detail.version.as_ref())),
+        ("source", detail.source.map_or("", Source::as_str)),
+        ("digest", detail.digest.as_ref().map_or("", Digest::as_str)),
+        ("candidate", text(candidate.as_ref())),
+        ("summary", &detail.summary),
+    ] {
+        if !value.is_empty() {
+            writeln!(to, "{name:<11}{}", clean(value))?;
+        }
+    }
+    Ok(())
+}
+
+fn kinds(to: &mut impl Write, detail: &InterpreterDetail) -> io::Result<()> {
+    let mut table = section(to, &["KIND", "RELATED", "FIELDS"], detail.kinds.len())?;
+    for kind in &detail.kinds {
+        let (related, fields) = (kind.related.join(", "), kind.fields.join(", "));
+        table.row(&[&kind.pattern, &related, &fields])?;
+    }
+    table.flush()
+}
+
+fn states(to: &mut impl Write, detail: &InterpreterDetail) -> io::Result<()> {
+    let mut table = section(to, &["STATE", "PHASE", "MEANING"], detail.states.len())?;
+    for state in &detail.states {
+        table.row(&[&state.name, state.phase.as_str(), &state.summary])?;
+    }
+    table.flush()
+}
+
+/// The names are those of the flags of `kindsight serve`, where they can be set.
+fn limits(to: &mut impl Write, detail: &InterpreterDetail) -> io::Result<()> {
+    let limits = &detail.limits;
+    let rows = [
+        ("call-deadline-ms", limits.call_deadline_ms),
+        ("memory-bytes-max", limits.memory_bytes_max),
+        ("calls-max", limits.calls_max),
+        ("log-lines-max", limits.log_lines_max),
+    ];
+    let mut table = section(to, &["LIMIT", "VALUE"], rows.len())?;
+    for (name, value) in rows {
+        table.row(&[name, &value.to_string()])?;
+    }
+    table.flush()
+}
+
+fn statistics(to: &mut impl Write, detail: &InterpreterDetail) -> io::Result<()> {
+    let statistics = &detail.statistics;
+    let Latency { p50, p90, p99, max } = statistics.latency_us;
+    let total = statistics.faults.values().copied();
+    let total = total.fold(0, u64::saturating_add).to_string();
+    let each = statistics.faults.iter();
+    let each = each.map(|(name, count)| format!("{count} {name}"));
+    let faults = match each.collect::<Vec<_>>().join(", ").as_str() {
+        "" => total,
+        each => format!("{total}: {each}"),
+    };
+    let rows = [
+        ("calls", statistics.calls.to_string()),
+        ("faults", faults),
+        (
+            "latency-us",
+            format!("p50 {p50}, p90 {p90}, p99 {p99}, max {max}"),
+        ),
+        (
+            "memory-high-water-bytes",
+            statistics.memory_high_water_bytes.to_string(),
+        ),
+        ("instances", statistics.instances.to_string()),
+    ];
+    let mut table = section(to, &["STATISTIC", "VALUE"], rows.len())?;
+    for (name, value) in rows {
+        table.row(&[name, &value])?;
+    }
+    table.flush()
+}
+
+fn versions(to: &mut impl Write, detail: &InterpreterDetail) -> io::Result<()> {
+    let head = ["VERSION", "DIGEST", "SOURCE", "OUTCOME", "RECEIVED", "WHY"];
+    let mut table = section(to, &head, detail.versions.len())?;
+    for it in &detail.versions {
+        table.row(&[
+            &it.version,
+            it.digest.short(),
+            it.source.as_str(),
+            it.outcome.as_str(),
+            &it.received.to_string(),
+            &it.why,
+        ])?;
+    }
+    table.flush()
+}
+
+fn history(to: &mut impl Write, detail: &InterpreterDetail) -> io::Result<()> {
+    let head = ["TIME", "ACTION", "BY", "VERSION", "DIGEST", "OUTCOME"];
+    let mut table = section(to, &head, detail.history.len())?;
+    for it in &detail.history {
+        table.row(&[
+            &it.time.to_string(),
+            it.action.as_str(),
+            it.source.as_str(),
+            &it.version,
+            it.digest.as_ref().map_or("", Digest::short),
+            &it.outcome,
+        ])?;
+    }
+    table.flush()
+}
+
+/// A table below what was printed before it, set off by an empty line if it will have rows.
+fn section<'a, W: Write>(
+    to: &'a mut W,
+    head: &[&str],
+    rows: usize,
+) -> io::Result<Table<&'a mut W>> {
+    if rows > 0 {
+        writeln!(to)?;
+    }
+    Ok(Table::new(to, head))
+}

@@ -1,0 +1,122 @@
+//! What a candidate would change.
+
+use std::io::{self, Write};
+
+use kindsight_api::interpreters::{
+    ChangeSample, Latency, SampledVerdict, ShadowReport, ShadowedVersion, VerdictChange,
+};
+
+use crate::commands::interpreters::tables::counted;
+use crate::table::Table;
+
+/// What the two that are compared are called.
+struct Sides {
+    old: &'static str,
+    new: &'static str,
+}
+
+/// Prints what a server found a candidate to change.
+pub(crate) fn shadow(to: impl Write, report: &ShadowReport) -> io::Result<()> {
+    let sides = Sides {
+        old: "live",
+        new: "candidate",
+    };
+    compared(to, report, &sides)
+}
+
+/// Prints how two components in files differ. The report has the old one as what is live.
+pub(crate) fn diff(to: impl Write, report: &ShadowReport) -> io::Result<()> {
+    let sides = Sides {
+        old: "old",
+        new: "new",
+    };
+    compared(to, report, &sides)
+}
+
+/// Prints the totals, how long both took, and every change with its samples.
+fn compared(mut to: impl Write, report: &ShadowReport, sides: &Sides) -> io::Result<()> {
+    writeln!(
+        to,
+        "{} of {} verdicts would change, {} ({} {})\n",
+        report.changed,
+        report.objects,
+        counted(report.faults.candidate, "fault"),
+        sides.old,
+        report.faults.live
+    )?;
+    components(&mut to, report, sides)?;
+    if !report.changes.is_empty() {
+        writeln!(to)?;
+        let mut table = Table::new(&mut to, &["KIND", "FROM", "TO", "COUNT"]);
+        for change in &report.changes {
+            print(&mut table, change)?;
+        }
+        table.flush()?;
+    }
+    let listed = report.changes.iter().map(|change| change.count);
+    let listed = listed.fold(0, u64::saturating_add);
+    match report.changed.saturating_sub(listed) {
+        0 => Ok(()),
+        more => writeln!(to, "\n{more} more would change and are not listed"),
+    }
+}
+
+/// What was compared and how long its calls took. The digest is whole: `promote` takes it.
+fn components(to: &mut impl Write, report: &ShadowReport, sides: &Sides) -> io::Result<()> {
+    let head = [
+        "COMPONENT",
+        "VERSION",
+        "P50-US",
+        "P90-US",
+        "P99-US",
+        "MAX-US",
+        "DIGEST",
+    ];
+    let mut table = Table::new(to, &head);
+    let mut row = |which: &str, of: &ShadowedVersion, took: Latency| {
+        table.row(&[
+            which,
+            &of.version,
+            &took.p50.to_string(),
+            &took.p90.to_string(),
+            &took.p99.to_string(),
+            &took.max.to_string(),
+            of.digest.as_str(),
+        ])
+    };
+    row(sides.new, &report.candidate, report.latency_us.candidate)?;
+    if let Some(live) = &report.live {
+        row(sides.old, live, report.latency_us.live)?;
+    }
+    table.flush()
+}
+
+fn print(table: &mut Table<impl Write>, change: &VerdictChange) -> io::Result<()> {
+    table.row(&[
+        &change.kind,
+        &change.from,
+        &change.to,
+        &change.count.to_string(),
+    ])?;
+    for sample in &change.samples {
+        table.note(&format!("  {}", subject(sample)))?;
+        table.note(&format!("    from {}", said(&sample.from)))?;
+        table.note(&format!("    to   {}", said(&sample.to)))?;
+    }
+    Ok(())
+}
+
+/// `namespace/name in place`.
+fn subject(sample: &ChangeSample) -> String {
+    let (namespace, name) = (&sample.namespace, &sample.name);
+    let slash = if namespace.is_empty() { "" } else { "/" };
+    format!("{namespace}{slash}{name} in {}", sample.place)
+}
+
+/// `state: reason: message`, as far as there is one.
+fn said(verdict: &SampledVerdict) -> String {
+    let parts = [&verdict.state, &verdict.reason, &verdict.message];
+    let parts = parts.map(String::as_str).into_iter();
+    let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+    parts.join(": ")
+}

@@ -1,0 +1,113 @@
+//! `kindsight status`: a status query to a server, and its answer as a table or as JSON.
+
+mod answer;
+
+use kindsight_api::status::{Instances, Output, QueryType, Status, StatusParameters};
+use kindsight_model::{ClusterName, DigName};
+use kindsight_server::now_ms;
+
+use crate::cli::{OutputFormat, StatusArgs};
+use crate::client::{self, Request};
+
+/// A status query.
+#[derive(Debug)]
+pub(crate) struct Question {
+    path: String,
+    parameters: StatusParameters,
+}
+
+impl Question {
+    /// About a deployment intent group (`project/composite-app/version/dig`) or a cluster
+    /// (`provider+name`): what the clusters say.
+    ///
+    /// # Errors
+    /// When the name is neither.
+    pub(crate) fn about(subject: &str) -> anyhow::Result<Self> {
+        let path = match subject.split('/').collect::<Vec<_>>().as_slice() {
+            [project, composite_app, version, dig] => {
+                let name = DigName::new(project, composite_app, version, dig)?;
+                let DigName {
+                    project,
+                    composite_app,
+                    version,
+                    dig,
+                } = &name;
+                format!(
+                    "/v2/projects/{project}/composite-apps/{composite_app}/{version}/deployment-intent-groups/{dig}/status"
+                )
+            }
+            [cluster] if cluster.contains('+') => {
+                let ClusterName { provider, name } = cluster.parse()?;
+                format!("/v2/cluster-providers/{provider}/clusters/{name}/status")
+            }
+            _ => anyhow::bail!(
+                "`{subject}` is neither `project/composite-app/version/deployment-intent-group` nor `provider+cluster`"
+            ),
+        };
+        Ok(Self {
+            path,
+            parameters: StatusParameters {
+                kind: Some(QueryType::Cluster),
+                ..StatusParameters::default()
+            },
+        })
+    }
+
+    /// The path below the server's address.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    fn request(&self, output: Option<Output>) -> Request {
+        let parameters = StatusParameters {
+            output,
+            ..self.parameters.clone()
+        };
+        Request::get(self.path.clone()).with_parameters(&parameters)
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When the server cannot be asked, or refuses; its own words are passed on.
+pub(crate) fn run(args: StatusArgs) -> anyhow::Result<()> {
+    let question = Question {
+        parameters: StatusParameters {
+            instance: args.instance,
+            kind: Some(args.kind),
+            output: None,
+            app: args.apps,
+            cluster: args.clusters,
+            resource: args.resources,
+            explain: args.explain,
+        },
+        ..Question::about(&args.subject)?
+    };
+    show(&args.server, &question, args.output, now_ms())
+}
+
+/// Asks and prints. The table shows ages, so it asks for the objects too.
+pub(crate) fn show(
+    server: &str,
+    question: &Question,
+    output: OutputFormat,
+    now_ms: i64,
+) -> anyhow::Result<()> {
+    let out = std::io::stdout().lock();
+    match output {
+        OutputFormat::Json => client::print_as_is(out, &question.request(None).ask(server)?),
+        OutputFormat::Table => {
+            let request = question.request(Some(Output::Detail));
+            let answer = request.ask(server)?;
+            if question.parameters.instance.as_deref() == Some("") {
+                let instances: Instances<'_> = client::read(&answer)?;
+                answer::print_instances(out, &instances)?;
+            } else {
+                let status: Status<'_> = client::read(&answer)?;
+                answer::print(out, &status, now_ms)?;
+            }
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Answers to status queries as tables.
+
+use std::borrow::Cow;
+use std::fmt::{Display, Write as _};
+use std::io::{self, Write};
+
+use kindsight_api::status::{App, Cluster, Detail, Instances, Resource, Status};
+use kindsight_model::{ContextStatus, RsyncStatus};
+use serde_json::Value;
+
+use crate::table::{Table, clean};
+
+/// Prints the resources, one a line, and the totals. Ages are counted to `now_ms`.
+pub(super) fn print(mut to: impl Write, status: &Status<'_>, now_ms: i64) -> io::Result<()> {
+    let columns = Columns {
+        explain: resources(status).any(|(.., resource)| resource.interpreter.is_some()),
+        now_ms,
+    };
+    let mut head = vec!["APP", "CLUSTER", "KIND", "NAME", "STATE", "REASON", "AGE"];
+    if columns.explain {
+        head.extend(["SINCE", "INTERPRETER", "DIGEST"]);
+    }
+    head.push("MESSAGE");
+    let mut table = Table::new(&mut to, &head);
+    for (app, cluster, resource) in resources(status) {
+        let place = [&app.name, &cluster.cluster].map(AsRef::as_ref);
+        columns.row(&mut table, place, resource)?;
+    }
+    table.flush()?;
+    totals(&mut to, status)
+}
+
+/// Prints the instances, one a line.
+pub(super) fn print_instances(mut to: impl Write, instances: &Instances<'_>) -> io::Result<()> {
+    for id in &instances.instances {
+        writeln!(to, "{}", clean(id))?;
+    }
+    to.flush()
+}
+
+fn clusters<'s, 'a>(
+    status: &'s Status<'a>,
+) -> impl Iterator<Item = (&'s App<'a>, &'s Cluster<'a>)> {
+    let apps = status.apps.iter();
+    apps.flat_map(|app| app.clusters.iter().map(move |cluster| (app, cluster)))
+}
+
+fn resources<'s, 'a>(
+    status: &'s Status<'a>,
+) -> impl Iterator<Item = (&'s App<'a>, &'s Cluster<'a>, &'s Resource<'a>)> {
+    clusters(status).flat_map(|(app, cluster)| {
+        let resources = cluster.resources.iter();
+        resources.map(move |resource| (app, cluster, resource))
+    })
+}
+
+fn totals(to: &mut impl Write, status: &Status<'_>) -> io::Result<()> {
+    let mut line = format!("\n{}", status.name);
+    let state = status.status.as_ref().map(ContextStatus::as_str);
+    for part in [state, status.message.as_deref()].into_iter().flatten() {
+        line.extend([": ", part]);
+    }
+    for counts in [&status.cluster_status, &status.rsync_status] {
+        let counts: Vec<String> = counts
+            .iter()
+            .map(|(state, count)| format!("{count} {state}"))
+            .collect();
+        if !counts.is_empty() {
+            // Writing to a String does not fail.
+            let _ = write!(line, "; {}", counts.join(", "));
+        }
+    }
+    writeln!(to, "{line}")?;
+    let readiness = &status.readiness;
+    match (&readiness.ready_status, &readiness.ready_reason) {
+        (None, _) => {}
+        (Some(whole), None) => writeln!(to, "as a whole: {whole}")?,
+        (Some(whole), Some(reason)) => writeln!(to, "as a whole: {whole}: {reason}")?,
+    }
+    for (app, cluster) in clusters(status) {
+        let (provider, name) = (&cluster.cluster_provider, &cluster.cluster);
+        let place = format!("{} on {provider}+{name}", app.name);
+        if let Some(since) = cluster.readiness.stale_since {
+            writeln!(
+                to,
+                "{place}: not reachable since {since}, the last word is shown"
+            )?;
+        }
+        for fault in cluster.faults.iter() {
+            writeln!(to, "{place}: {}", clean(fault))?;
+        }
+    }
+    for fault in status.faults.iter() {
+        writeln!(to, "{}", clean(fault))?;
+    }
+    Ok(())
+}
+
+/// Columns of the table of resources.
+struct Columns {
+    /// With the interpreters that judged.
+    explain: bool,
+    /// The moment that ages are counted to.
+    now_ms: i64,
+}
+
+impl Columns {
+    fn row(
+        &self,
+        table: &mut Table<impl Write>,
+        [app, cluster]: [&str; 2],
+        resource: &Resource<'_>,
+    ) -> io::Result<()> {
+        let sent = resource.rsync_status.map_or("", RsyncStatus::as_str);
+        let state = resource.cluster_status.as_deref().unwrap_or(sent);
+        let age = age(resource.detail.as_ref(), self.now_ms);
+        let mut cells: Vec<Cow<'_, str>> = vec![
+            app.into(),
+            cluster.into(),
+            (&*resource.gvk.kind).into(),
+            (&*resource.name).into(),
+            state.into(),
+            (&*resource.reason).into(),
+            age.into(),
+        ];
+        if self.explain {
+            let by = resource.interpreter.as_deref();
+            cells.extend([
+                text(resource.since),
+                text(by.map(|by| format!("{} {}", by.name, by.version))),
+                by.map_or("", |by| by.digest.short()).into(),
+            ]);
+        }
+        cells.push((&*resource.message).into());
+        let cells: Vec<&str> = cells.iter().map(AsRef::as_ref).collect();
+        table.row(&cells)
+    }
+}
+
+/// Empty for none.
+fn text<'a>(maybe: Option<impl Display>) -> Cow<'a, str> {
+    maybe.map_or_else(|| "".into(), |it| it.to_string().into())
+}
+
+/// Since its creation, as `kubectl` shows it; empty where that is not known.
+fn age(detail: Option<&Detail>, now_ms: i64) -> String {
+    let object = detail.and_then(|it| serde_json::from_str::<Value>(it.as_str()).ok());
+    let created = object.as_ref().and_then(|object| {
+        let created = object.pointer("/metadata/creationTimestamp")?.as_str()?;
+        created.parse::<jiff::Timestamp>().ok()
+    });
+    created.map_or_else(String::new, |created| {
+        duration(now_ms - created.as_millisecond())
+    })
+}
+
+/// A time span in its two largest units at most.
+fn duration(span_ms: i64) -> String {
+    let seconds = (span_ms / 1000).max(0);
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
+    match () {
+        () if seconds < 120 => format!("{seconds}s"),
+        () if minutes < 120 => format!("{minutes}m"),
+        () if hours < 48 => format!("{hours}h"),
+        () => format!("{days}d"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_short() {
+        for (seconds, expected) in [
+            (-5, "0s"),
+            (59, "59s"),
+            (119, "119s"),
+            (150, "2m"),
+            (7200, "2h"),
+            (200_000, "2d"),
+        ] {
+            assert_eq!(duration(seconds * 1000), expected);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Objects from YAML: manifests in the `AppContext`, and the output of `kubectl get -o yaml`.
+
+use crate::Object;
+use serde_json::Value;
+
+/// The one object of a manifest.
+///
+/// # Errors
+/// The fault of the text, in words.
+pub fn object(yaml: &str) -> Result<Object, String> {
+    let mut objects = objects(yaml)?;
+    match (objects.pop(), objects.is_empty()) {
+        (Some(object), true) => object,
+        _ => Err("a manifest holds exactly one object".to_owned()),
+    }
+}
+
+/// The objects of one YAML document: one, or those of a List.
+///
+/// # Errors
+/// When the text is not YAML; an item of a List that is no object is an error of its own.
+pub fn objects(yaml: &str) -> Result<Vec<Result<Object, String>>, String> {
+    // As kubectl reads it: `y` and `on` are words, not booleans.
+    let options = serde_saphyr::options! { strict_booleans: true };
+    let value: Value = serde_saphyr::from_str_with_options(yaml, options).map_err(|error| {
+        let what = error.to_string();
+        format!("not a Kubernetes object: not YAML: {}", first_line(&what))
+    })?;
+    Ok(match value {
+        Value::Object(mut list) if is_list(&list) => match list.remove("items") {
+            Some(Value::Array(items)) => items.iter().map(of_value).collect(),
+            _ => Vec::new(),
+        },
+        value => vec![of_value(&value)],
+    })
+}
+
+fn is_list(object: &serde_json::Map<String, Value>) -> bool {
+    let kind = object.get("kind").and_then(Value::as_str);
+    kind.is_some_and(|kind| kind.ends_with("List"))
+        && object.get("items").is_some_and(Value::is_array)
+}
+
+fn of_value(value: &Value) -> Result<Object, String> {
+    Object::from_json(value.to_string()).map_err(|error| error.to_string())
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}

@@ -1,0 +1,217 @@
+//! The state of one `AppContext` in the pipeline. It is shown by one published set as a whole.
+
+use std::sync::Arc;
+
+use kindsight_appcontext::{AppSnapshot, ContextMeta, ContextSnapshot};
+use kindsight_interpreter::{Interpreters, Published};
+use kindsight_model::{ClusterName, ContextId, ContextStatus, DeploymentId, DigName, Object};
+use kindsight_status::{AppView, ContextView};
+
+use crate::affected::Affected;
+use crate::judge::Judge;
+use crate::placement::Placement;
+use crate::recheck::Slice;
+
+/// One `AppContext`.
+pub(crate) struct ContextState {
+    meta: Option<DigName>,
+    status: Option<ContextStatus>,
+    faults: Vec<Arc<str>>,
+    apps: Vec<(Arc<str>, Vec<Placement>)>,
+    /// The set that everything in it is shown by.
+    shown_by: Arc<Published>,
+    /// The number of its last report among all that were taken; 0 while there was none.
+    pub(crate) last_report: u64,
+}
+
+/// The objects of the reports on one app in one cluster, for who judges them without showing them.
+#[derive(Debug, Clone)]
+pub struct ReportedObjects {
+    /// `context/app/provider+cluster`.
+    pub placement: String,
+    /// The objects that were reported together, in the report's order.
+    pub objects: Arc<[Object]>,
+}
+
+/// The progress of a context on its way to another set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SwapStep {
+    /// More is to be judged.
+    Unfinished,
+    /// It is shown by the new set, and nothing looks different.
+    SameView,
+    /// It is shown by the new set, and has to be published anew.
+    NewView,
+}
+
+impl ContextState {
+    /// From what the store holds, judged and ready to be published.
+    ///
+    /// Where the context was known `before`, its set and the live knowledge of its placements stay: what
+    /// a cluster said in this process is newer than what the store remembers.
+    pub(crate) fn reconciled(
+        snapshot: ContextSnapshot,
+        before: Option<Self>,
+        judge: Judge<'_>,
+        now_ms: i64,
+    ) -> Self {
+        let (shown_by, last_report, mut known) = match before {
+            Some(before) => (before.shown_by, before.last_report, before.apps),
+            None => (Arc::clone(judge.set), 0, Vec::new()),
+        };
+        let judge = Judge {
+            set: &shown_by,
+            ..judge
+        };
+        let meta = snapshot.meta.as_ref();
+        let namespace: Arc<str> = meta.map_or("", |meta| &meta.namespace).into();
+        let unreadable = snapshot.unreadable.iter();
+        let faults = unreadable.map(|it| format!("{}: {}", it.key, it.why).into());
+        let app = |app: AppSnapshot| {
+            let name: Arc<str> = app.name.as_str().into();
+            let deployment = DeploymentId {
+                context: snapshot.id.clone(),
+                app: Arc::clone(&name),
+            };
+            let placements = app.clusters.into_iter().map(|cluster| {
+                let before = take(&mut known, &name, &cluster.cluster);
+                Placement::reconciled(cluster, before, &namespace, &deployment, judge, now_ms)
+            });
+            let placements = placements.collect();
+            (name, placements)
+        };
+        Self {
+            meta: meta.and_then(dig_name),
+            status: snapshot.status,
+            faults: faults.collect(),
+            apps: snapshot.apps.into_iter().map(app).collect(),
+            shown_by,
+            last_report,
+        }
+    }
+
+    /// The set that everything in it is shown by.
+    pub(crate) fn shown_by(&self) -> &Published {
+        &self.shown_by
+    }
+
+    /// Changes the placement of an app in a cluster, where there is one. Answers whether it says that
+    /// it did.
+    pub(crate) fn change(
+        &mut self,
+        app: &str,
+        cluster: &ClusterName,
+        interpreters: &Interpreters,
+        change: impl FnOnce(&mut Placement, Judge<'_>) -> bool,
+    ) -> bool {
+        let set = &self.shown_by;
+        let apps = self.apps.iter_mut().filter(|(name, _)| **name == *app);
+        let mut placements = apps.flat_map(|(_, placements)| placements);
+        let placement = placements.find(|placement| placement.cluster() == cluster);
+        placement.is_some_and(|placement| change(placement, Judge { interpreters, set }))
+    }
+
+    /// Changes every placement in a cluster. Answers whether any of them says that it did.
+    pub(crate) fn change_all(
+        &mut self,
+        cluster: &ClusterName,
+        change: impl Fn(&mut Placement) -> bool,
+    ) -> bool {
+        let placements = self.placements().filter(|it| it.cluster() == cluster);
+        // Every placement is changed, so this counts instead of stopping at the first.
+        placements.map(change).filter(|&did| did).count() > 0
+    }
+
+    /// Judges again, by the set it is shown by, what is due by now. Answers whether anything was.
+    pub(crate) fn recheck(&mut self, interpreters: &Interpreters, now_ms: i64) -> bool {
+        let set = &self.shown_by;
+        let placements = self.apps.iter_mut().flat_map(|(_, placements)| placements);
+        let is_due = |it: &&mut Placement| it.recheck_at_ms().is_some_and(|at| at <= now_ms);
+        let due = placements.filter(is_due);
+        due.map(|it| it.judge(Judge { interpreters, set }, now_ms))
+            .count()
+            > 0
+    }
+
+    /// The time of the next recheck, in Unix milliseconds.
+    pub(crate) fn recheck_at_ms(&self) -> Option<i64> {
+        let placements = self.apps.iter().flat_map(|(_, placements)| placements);
+        placements.filter_map(Placement::recheck_at_ms).min()
+    }
+
+    /// Goes on towards the set of `goal`, as far as the slice allows. The view stays as it is until
+    /// everything that is affected was judged; then all of it changes at once.
+    pub(crate) fn swap(
+        &mut self,
+        goal: Judge<'_>,
+        affected: &mut Affected,
+        slice: &mut Slice,
+        now_ms: i64,
+    ) -> SwapStep {
+        let mut kinds = affected.between(&self.shown_by, goal.set);
+        let mut placements = self.apps.iter_mut().flat_map(|(_, placements)| placements);
+        if !placements.all(|it| it.recheck(goal, &mut kinds, slice, now_ms)) {
+            return SwapStep::Unfinished;
+        }
+        self.shown_by = Arc::clone(goal.set);
+        let changed = self.placements().map(|it| it.commit_recheck(now_ms));
+        match changed.filter(|&did| did).count() {
+            0 => SwapStep::SameView,
+            _ => SwapStep::NewView,
+        }
+    }
+
+    /// Discards verdicts of a set it is not shown by.
+    pub(crate) fn discard_recheck(&mut self) {
+        for placement in self.placements() {
+            placement.discard_recheck();
+        }
+    }
+
+    /// The objects that its clusters reported.
+    pub(crate) fn reported(&self, id: &ContextId) -> impl Iterator<Item = ReportedObjects> {
+        let apps = self.apps.iter();
+        let placements = apps.flat_map(|(app, all)| all.iter().map(move |it| (app, it)));
+        placements.filter_map(move |(app, placement)| {
+            Some(ReportedObjects {
+                placement: format!("{}/{app}/{}", id.as_str(), placement.cluster()),
+                objects: Arc::clone(placement.reported()?),
+            })
+        })
+    }
+
+    fn placements(&mut self) -> impl Iterator<Item = &mut Placement> {
+        self.apps.iter_mut().flat_map(|(_, placements)| placements)
+    }
+
+    /// The view that queries are answered from.
+    pub(crate) fn view(&self, id: &ContextId) -> ContextView {
+        let apps = self.apps.iter().map(|(name, placements)| AppView {
+            name: Arc::clone(name),
+            clusters: placements.iter().filter_map(Placement::view).collect(),
+        });
+        ContextView {
+            id: id.clone(),
+            meta: self.meta.clone(),
+            status: self.status.clone(),
+            apps: apps.collect(),
+            faults: self.faults.clone(),
+        }
+    }
+}
+
+/// Takes the placement of an app in a cluster out of those that were known.
+fn take(
+    known: &mut [(Arc<str>, Vec<Placement>)],
+    app: &str,
+    cluster: &ClusterName,
+) -> Option<Placement> {
+    let mut apps = known.iter_mut();
+    let (_, placements) = apps.find(|(name, _)| **name == *app)?;
+    let position = placements.iter().position(|it| it.cluster() == cluster)?;
+    Some(placements.swap_remove(position))
+}
+
+fn dig_name(meta: &ContextMeta) -> Option<DigName> {
+    DigName::new(&meta.project, &meta.composite_app, &meta.version, &meta.dig).ok()
+}

@@ -1,0 +1,34 @@
+//! The judge of reports: the engine's workers, and the set they judge by.
+
+use std::sync::Arc;
+
+use kindsight_interpreter::{Interpreters, Published, Siblings};
+use kindsight_model::{Object, Verdict};
+
+/// The workers, with a set of the pipeline's choice.
+#[derive(Clone, Copy)]
+pub(crate) struct Judge<'p> {
+    /// The workers.
+    pub(crate) interpreters: &'p Interpreters,
+    /// The set.
+    pub(crate) set: &'p Arc<Published>,
+}
+
+impl Judge<'_> {
+    /// Judges a whole report.
+    pub(crate) fn judge(self, objects: &Arc<[Object]>, now_ms: i64) -> Vec<Verdict> {
+        let siblings = Arc::new(Siblings::of(Arc::clone(objects)));
+        self.judge_among(objects, &siblings, now_ms)
+    }
+
+    /// Judges some objects of a report.
+    pub(crate) fn judge_among(
+        self,
+        objects: &Arc<[Object]>,
+        siblings: &Arc<Siblings>,
+        now_ms: i64,
+    ) -> Vec<Verdict> {
+        self.interpreters
+            .judge_among(self.set, objects, siblings, now_ms)
+    }
+}

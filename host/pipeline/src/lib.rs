@@ -1,0 +1,58 @@
+//! From events to what queries read.
+//!
+//! ```text
+//! cluster ─▶ ClusterEvent ─┐
+//! store ─▶ Context, Record ┴▶ Pipeline ─▶ kept ─▶ judged ─▶ projected ─▶ ReadModel
+//! ```
+//!
+//! One thread at a time runs the pipeline, so a placement is never judged twice at once; the workers of
+//! the engine share the judging itself. Queries never wait for it: they read the read model. Work is
+//! done once per change, and the worst input costs its own application and nothing else.
+#![warn(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::print_stdout
+)]
+
+mod affected;
+mod background_thread;
+mod context_state;
+mod event;
+mod follow;
+mod judge;
+mod pipeline;
+mod placement;
+mod progress;
+mod recheck;
+mod records;
+mod run;
+mod swap;
+mod unclaimed;
+
+#[cfg(test)]
+mod tests;
+
+pub use context_state::ReportedObjects;
+pub use event::Event;
+pub use follow::follow;
+pub use pipeline::{Loaded, Pipeline};
+pub use progress::Progress;
+pub use run::{Inventory, PipelineRun, RunError, Unsynced};
+
+/// The reason why the pipeline could not load what is stored.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The store could not be read.
+    #[error("read {what}")]
+    Store {
+        /// What was to be read.
+        what: String,
+        /// The store's error.
+        source: kindsight_appcontext::Error,
+    },
+    /// No thread is to be had.
+    #[error("start the thread of the pipeline")]
+    Thread(#[from] std::io::Error),
+}

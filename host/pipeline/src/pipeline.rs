@@ -1,0 +1,344 @@
+//! The pipeline: what it keeps between two events, and what each event does.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use kindsight_appcontext::{AppContexts, ContextList, ContextSnapshot, Recorded, Records};
+use kindsight_clusters::ClusterEvent;
+use kindsight_interpreter::Interpreters;
+use kindsight_model::{Bundle, ClusterName, ContextId, DeploymentId};
+use kindsight_status::ReadModel;
+use kindsight_store::{Revision, Store, chain};
+
+use crate::context_state::{ContextState, ReportedObjects};
+use crate::event::Event;
+use crate::judge::Judge;
+use crate::placement::Placement;
+use crate::progress::Progress;
+use crate::swap::Swap;
+use crate::unclaimed::Unclaimed;
+use crate::{Error, records};
+
+/// Own changes of which the store has not told yet; of more, the oldest is forgotten and read again.
+const OWN_REVISIONS_MAX: usize = 64 * 1024;
+
+/// The state between two events.
+pub struct Pipeline {
+    contexts: AppContexts,
+    records: Records,
+    interpreters: Arc<Interpreters>,
+    read_model: Arc<ReadModel>,
+    states: HashMap<ContextId, ContextState>,
+    /// Revisions of changes that this pipeline made, and of which the store has not told yet.
+    own_revisions: BTreeSet<Revision>,
+    unclaimed: Unclaimed,
+    /// Since when clusters cannot be reached, in Unix milliseconds.
+    unreachable_since_ms: HashMap<ClusterName, i64>,
+    /// Reports that were taken so far.
+    reports: u64,
+    swap: Swap,
+}
+
+/// The result of loading what is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "what changes after the revision has to be followed"]
+pub struct Loaded {
+    /// Everything up to this revision was read: [`follow`](crate::follow) from here.
+    pub revision: Revision,
+}
+
+impl Pipeline {
+    /// A pipeline that knows nothing yet.
+    pub fn new(
+        store: Arc<dyn Store>,
+        interpreters: Arc<Interpreters>,
+        read_model: Arc<ReadModel>,
+    ) -> Self {
+        Self {
+            contexts: AppContexts::new(Arc::clone(&store)),
+            records: Records::new(store),
+            swap: Swap::new(interpreters.published()),
+            interpreters,
+            read_model,
+            states: HashMap::new(),
+            own_revisions: BTreeSet::new(),
+            unclaimed: Unclaimed::default(),
+            unreachable_since_ms: HashMap::new(),
+            reports: 0,
+        }
+    }
+
+    /// Publishes everything the store holds: after it, queries are answered with what was last known.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn load(&mut self, now_ms: i64) -> Result<Loaded, Error> {
+        let revision = self.read_all(now_ms)?.revision;
+        Ok(Loaded { revision })
+    }
+
+    /// Reads every record and every context, and answers which contexts there are.
+    fn read_all(&mut self, now_ms: i64) -> Result<ContextList, Error> {
+        let failed = |what: &str| {
+            let what = what.to_owned();
+            move |source| Error::Store { what, source }
+        };
+        let list = self
+            .contexts
+            .list()
+            .map_err(failed("the list of AppContexts"))?;
+        records::publish_all(&self.records, &self.read_model)
+            .map_err(failed("the records of groups and clusters"))?;
+        for id in &list.ids {
+            let snapshot = self.contexts.read(id);
+            let snapshot = snapshot.map_err(failed(&format!("AppContext {id}")))?;
+            self.reconcile(id, snapshot, now_ms);
+        }
+        Ok(list)
+    }
+
+    /// The AppContext library that it reads, to be followed.
+    pub fn contexts(&self) -> &AppContexts {
+        &self.contexts
+    }
+
+    /// Handles one event. What cannot be used is logged and costs nothing else.
+    pub fn handle(&mut self, event: Event, now_ms: i64) {
+        match event {
+            Event::Cluster(event) => self.handle_cluster(event, now_ms),
+            Event::Context { id, revision } => {
+                // Revisions come in order: those before it are not told any more.
+                self.own_revisions = self.own_revisions.split_off(&revision);
+                if !self.own_revisions.contains(&revision) {
+                    self.refresh(&id, now_ms);
+                }
+            }
+            Event::DigRecord(name) => {
+                records::publish_dig(&self.records, &self.read_model, &name);
+            }
+            Event::ClusterRecord(name) => {
+                records::publish_cluster(&self.records, &self.read_model, &name);
+            }
+            Event::Resync => self.resync(now_ms),
+        }
+    }
+
+    fn handle_cluster(&mut self, event: ClusterEvent, now_ms: i64) {
+        match event {
+            ClusterEvent::Bundle { cluster, bundle } => self.report(&cluster, bundle, now_ms),
+            ClusterEvent::Gone {
+                cluster,
+                deployment,
+            } => {
+                tracing::info!(%cluster, %deployment, "cluster no longer reports on this app");
+                self.unclaimed
+                    .forget(|of, it| *of == cluster && it.deployment == deployment);
+                self.change(&deployment, &cluster, |placement, _| placement.gone(now_ms));
+            }
+            ClusterEvent::Unreadable {
+                cluster,
+                deployment,
+                origin,
+                error,
+            } => {
+                tracing::warn!(%cluster, origin, error, "report not readable");
+                if let Some(deployment) = deployment {
+                    self.change(&deployment, &cluster, |placement, _| {
+                        placement.fault(&error, now_ms)
+                    });
+                }
+            }
+            ClusterEvent::Stale { cluster, reason } => {
+                tracing::warn!(%cluster, reason, "cluster cannot be reached");
+                self.unreachable_since_ms
+                    .entry(cluster.clone())
+                    .or_insert(now_ms);
+                self.change_all(&cluster, |placement| placement.unreachable(now_ms));
+            }
+            ClusterEvent::Synced { cluster } => {
+                self.unreachable_since_ms.remove(&cluster);
+                self.change_all(&cluster, |placement| placement.synced(now_ms));
+            }
+        }
+    }
+
+    /// Stores a bundle, and judges it where it says something new.
+    fn report(&mut self, cluster: &ClusterName, bundle: Bundle, now_ms: i64) {
+        let DeploymentId { context, app } = &bundle.deployment;
+        let recorded = self
+            .contexts
+            .record_bundle(context, app, cluster, &bundle.status_json);
+        match recorded {
+            Ok(Recorded::Written(revision)) => self.note_own(revision),
+            Ok(Recorded::Unchanged) => {}
+            Ok(Recorded::NotFound) => {
+                tracing::warn!(%cluster, deployment = %bundle.deployment, "report on an app that no AppContext sends to this cluster; it waits for one");
+                self.unclaimed.keep(cluster.clone(), bundle);
+                return;
+            }
+            Err(error) => {
+                // Not stored, and shown all the same: what is true now matters more than what a
+                // restart would remember, and the next report tries again.
+                tracing::error!(%cluster, deployment = %bundle.deployment, error = chain(&error), "report not stored");
+            }
+        }
+        let deployment = bundle.deployment.clone();
+        if !self.states.contains_key(&deployment.context) {
+            // The store was faster than its news.
+            self.refresh(&deployment.context, now_ms);
+        }
+        let mut is_set_back = false;
+        self.change(&deployment, cluster, |placement, judge| {
+            is_set_back = placement.report(bundle, judge, now_ms);
+            true
+        });
+        self.note_report(&deployment.context, is_set_back);
+    }
+
+    fn note_own(&mut self, revision: Revision) {
+        self.own_revisions.insert(revision);
+        if self.own_revisions.len() > OWN_REVISIONS_MAX {
+            self.own_revisions.pop_first();
+        }
+    }
+
+    /// Notes whose report was the last one: after a swap its turn comes first.
+    fn note_report(&mut self, context: &ContextId, is_set_back: bool) {
+        self.reports += 1;
+        if let Some(state) = self.states.get_mut(context) {
+            let before = std::mem::replace(&mut state.last_report, self.reports);
+            let after = self.reports;
+            self.swap.reported(context, before, after, is_set_back);
+        }
+    }
+
+    /// Reads a context again. One that cannot be read stays as it is.
+    fn refresh(&mut self, id: &ContextId, now_ms: i64) {
+        match self.contexts.read(id) {
+            Ok(snapshot) => self.reconcile(id, snapshot, now_ms),
+            Err(error) => {
+                tracing::error!(context = %id, error = chain(&error), "AppContext not readable; what was known of it stays");
+            }
+        }
+    }
+
+    /// Brings what is known of a context to what is stored, none where it is gone, and publishes it.
+    fn reconcile(&mut self, id: &ContextId, snapshot: Option<ContextSnapshot>, now_ms: i64) {
+        let Some(snapshot) = snapshot else {
+            if self.states.remove(id).is_some() {
+                self.read_model.publish_context(id, None);
+            }
+            return;
+        };
+        let before = self.states.remove(id);
+        let is_new = before.is_none();
+        let judge = Judge {
+            interpreters: &self.interpreters,
+            // A set that is published meanwhile is followed slice by slice.
+            set: self.swap.goal(),
+        };
+        let mut state = ContextState::reconciled(snapshot, before, judge, now_ms);
+        for (cluster, since_ms) in &self.unreachable_since_ms {
+            state.change_all(cluster, |placement| placement.unreachable(*since_ms));
+        }
+        publish(&self.read_model, id, &state);
+        self.states.insert(id.clone(), state);
+        if is_new {
+            for (cluster, bundle) in self.unclaimed.claim(id) {
+                self.report(&cluster, bundle, now_ms);
+            }
+        }
+    }
+
+    /// Reads everything stored again, and forgets the contexts that are gone.
+    fn resync(&mut self, now_ms: i64) {
+        self.own_revisions.clear();
+        let list = match self.read_all(now_ms) {
+            Ok(list) => list,
+            Err(error) => {
+                tracing::error!(
+                    error = chain(&error),
+                    "the store cannot be read again; what was known stays"
+                );
+                return;
+            }
+        };
+        let stored: BTreeSet<ContextId> = list.ids.into_iter().collect();
+        let known: BTreeSet<ContextId> = self.states.keys().cloned().collect();
+        for id in known.difference(&stored) {
+            self.reconcile(id, None, now_ms);
+        }
+    }
+
+    /// Judges again, by the set it is shown by, what asked for it. Answers when that will be next.
+    pub fn recheck(&mut self, now_ms: i64) -> Option<i64> {
+        let mut next: Option<i64> = None;
+        for (id, state) in &mut self.states {
+            if state.recheck(&self.interpreters, now_ms) {
+                publish(&self.read_model, id, state);
+            }
+            next = next.into_iter().chain(state.recheck_at_ms()).min();
+        }
+        next
+    }
+
+    /// Whether something is still shown by another set than the one that is published.
+    pub fn swap_pending(&self) -> bool {
+        self.swap.is_pending(&self.interpreters.published())
+    }
+
+    /// Judges again, after a swap, one slice of the objects it affects. Does nothing where nothing is
+    /// pending. Call it, with events in between, until nothing is.
+    pub fn follow_swap(&mut self, now_ms: i64) {
+        let (states, interpreters) = (&mut self.states, &self.interpreters);
+        for id in self.swap.slice(states, interpreters, now_ms) {
+            if let Some(state) = self.states.get(&id) {
+                publish(&self.read_model, &id, state);
+                std::thread::yield_now();
+            }
+        }
+        self.swap.published();
+    }
+
+    /// The progress of swaps, for other threads to read.
+    pub fn progress(&self) -> Arc<Progress> {
+        self.swap.progress()
+    }
+
+    /// Everything the clusters reported, in order of placement. It is shared, not copied.
+    pub fn inventory(&self) -> Vec<ReportedObjects> {
+        let states = self.states.iter();
+        let mut reported: Vec<_> = states.flat_map(|(id, state)| state.reported(id)).collect();
+        reported.sort_by(|a, b| a.placement.cmp(&b.placement));
+        reported
+    }
+
+    /// Changes one placement, and publishes it where `change` says that it did.
+    fn change(
+        &mut self,
+        deployment: &DeploymentId,
+        cluster: &ClusterName,
+        change: impl FnOnce(&mut Placement, Judge<'_>) -> bool,
+    ) {
+        let DeploymentId { context, app } = deployment;
+        if let Some(state) = self.states.get_mut(context)
+            && state.change(app, cluster, &self.interpreters, change)
+        {
+            publish(&self.read_model, context, state);
+        }
+    }
+
+    /// Changes every placement in a cluster, and publishes the contexts in which `change` says that it
+    /// did.
+    fn change_all(&mut self, cluster: &ClusterName, change: impl Fn(&mut Placement) -> bool) {
+        for (id, state) in &mut self.states {
+            if state.change_all(cluster, &change) {
+                publish(&self.read_model, id, state);
+            }
+        }
+    }
+}
+
+fn publish(read_model: &ReadModel, id: &ContextId, state: &ContextState) {
+    read_model.publish_context(id, Some(state.view(id)));
+}

@@ -1,0 +1,271 @@
+//! One app in one cluster: its manifests, the cluster's report, and the verdicts on it.
+
+mod manifests;
+mod staleness;
+
+use std::hash::BuildHasher;
+use std::sync::{Arc, LazyLock};
+
+use kindsight_appcontext::ClusterSnapshot;
+use kindsight_model::{Bundle, ClusterName, DeploymentId, Object, Verdict, decode_status};
+use kindsight_status::{ClusterInput, ClusterView, Report, Reported, project};
+
+use crate::affected::Kinds;
+use crate::judge::Judge;
+use crate::recheck::{Recheck, Slice};
+use manifests::Manifests;
+use staleness::Staleness;
+
+/// Hashes stored reports, to know one again. Seeded anew in each process, since clusters choose them.
+static REPORT_HASHER: LazyLock<foldhash::quality::RandomState> = LazyLock::new(Default::default);
+
+/// One app in one cluster.
+pub(crate) struct Placement {
+    cluster: ClusterName,
+    /// The namespace of manifests that name none.
+    namespace: Arc<str>,
+    manifests: Manifests,
+    /// The last report; none until there was one.
+    reported: Option<Arc<[Object]>>,
+    /// The hash of the last report that came from the store.
+    stored_hash: Option<u64>,
+    verdicts: Vec<Verdict>,
+    /// When the first of the verdicts is due for a recheck, in Unix milliseconds.
+    recheck_at_ms: Option<i64>,
+    /// The recheck of the last report by the next set; none where it was not begun.
+    recheck: Option<Recheck>,
+    staleness: Staleness,
+    /// Faults of the last report.
+    report_faults: Vec<Arc<str>>,
+    view: Option<Arc<ClusterView>>,
+}
+
+impl Placement {
+    /// From what the store holds and what was known `before`, judged and ready to be shown.
+    pub(crate) fn reconciled(
+        snapshot: ClusterSnapshot,
+        before: Option<Self>,
+        namespace: &Arc<str>,
+        deployment: &DeploymentId,
+        judge: Judge<'_>,
+        now_ms: i64,
+    ) -> Self {
+        let mut placement = before.unwrap_or_else(|| Self::new(snapshot.cluster));
+        placement.namespace = Arc::clone(namespace);
+        placement.manifests = Manifests::read(&snapshot.resources);
+        let stored = snapshot.bundle_status_json.as_deref();
+        let is_new = stored.is_some_and(|json| placement.take_stored(deployment, json));
+        if is_new || placement.view.is_none() {
+            placement.judge(judge, now_ms);
+        } else {
+            placement.project(now_ms);
+        }
+        placement
+    }
+
+    fn new(cluster: ClusterName) -> Self {
+        Self {
+            cluster,
+            namespace: "".into(),
+            manifests: Manifests::default(),
+            reported: None,
+            stored_hash: None,
+            verdicts: Vec::new(),
+            recheck_at_ms: None,
+            recheck: None,
+            staleness: Staleness::default(),
+            report_faults: Vec::new(),
+            view: None,
+        }
+    }
+
+    /// Takes a report of the store, unless the cluster itself has reported in this process, which is
+    /// newer, or it is the one that was taken last. Answers whether it did.
+    fn take_stored(&mut self, deployment: &DeploymentId, json: &str) -> bool {
+        let hash = REPORT_HASHER.hash_one(json);
+        let is_live = self.reported.is_some() && !self.staleness.is_remembered();
+        if is_live || self.stored_hash == Some(hash) {
+            return false;
+        }
+        self.stored_hash = Some(hash);
+        self.discard_recheck();
+        match decode_status(deployment.clone(), json.as_bytes()) {
+            Ok(bundle) => {
+                self.take(bundle);
+                self.staleness.remember();
+            }
+            Err(error) => self.report_faults = vec![format!("stored report: {error}").into()],
+        }
+        true
+    }
+
+    pub(crate) fn cluster(&self) -> &ClusterName {
+        &self.cluster
+    }
+
+    /// The view of it; made when it is first judged.
+    pub(crate) fn view(&self) -> Option<Arc<ClusterView>> {
+        self.view.clone()
+    }
+
+    /// The objects of the last report; none until there was one.
+    pub(crate) fn reported(&self) -> Option<&Arc<[Object]>> {
+        self.reported.as_ref()
+    }
+
+    /// Takes a report of the cluster and judges it. Verdicts of the next set on the report before are
+    /// discarded; answers whether there were any.
+    pub(crate) fn report(&mut self, bundle: Bundle, judge: Judge<'_>, now_ms: i64) -> bool {
+        let is_set_back = self.discard_recheck();
+        self.staleness = Staleness::default();
+        self.take(bundle);
+        self.judge(judge, now_ms);
+        is_set_back
+    }
+
+    fn take(&mut self, bundle: Bundle) {
+        let rejected = bundle.rejected.iter();
+        let faults = rejected.map(|it| format!("report: {}: {}", it.pointer, it.error).into());
+        self.report_faults = faults.collect();
+        self.reported = Some(bundle.objects.into());
+    }
+
+    /// Judges the last report; verdicts on equal objects come from the memo.
+    pub(crate) fn judge(&mut self, judge: Judge<'_>, now_ms: i64) {
+        if let Some(objects) = &self.reported {
+            self.verdicts = judge.judge(objects, now_ms);
+        }
+        self.show(now_ms);
+    }
+
+    /// Judges, by the next set, what that may see differently, as far as the slice allows. The view
+    /// stays. Answers whether all was judged.
+    pub(crate) fn recheck(
+        &mut self,
+        goal: Judge<'_>,
+        kinds: &mut Kinds<'_>,
+        slice: &mut Slice,
+        now_ms: i64,
+    ) -> bool {
+        let Some(objects) = &self.reported else {
+            return true;
+        };
+        if self.recheck.is_none() && slice.is_spent() {
+            return false;
+        }
+        let recheck = self.recheck.get_or_insert_with(|| {
+            slice.count_lookups(objects.len());
+            Recheck::of(objects, |gvk| kinds.are_affected(gvk))
+        });
+        while !recheck.is_done() && !slice.is_spent() {
+            slice.count_judged(recheck.part(goal, slice.objects_max(), now_ms));
+        }
+        recheck.is_done()
+    }
+
+    /// Shows the verdicts of the next set. Answers whether that changes anything.
+    pub(crate) fn commit_recheck(&mut self, now_ms: i64) -> bool {
+        let recheck = self.recheck.take().map(Recheck::into_verdicts);
+        let mut is_new = false;
+        for (at, verdict) in recheck.into_iter().flatten() {
+            if let Some(shown) = self.verdicts.get_mut(at)
+                && *shown != verdict
+            {
+                *shown = verdict;
+                is_new = true;
+            }
+        }
+        if is_new {
+            self.show(now_ms);
+        }
+        is_new
+    }
+
+    /// Discards the verdicts of the next set. Answers whether there were any.
+    pub(crate) fn discard_recheck(&mut self) -> bool {
+        self.recheck
+            .take()
+            .is_some_and(|recheck| recheck.is_begun())
+    }
+
+    /// The time of the next recheck, in Unix milliseconds.
+    pub(crate) fn recheck_at_ms(&self) -> Option<i64> {
+        self.recheck_at_ms
+    }
+
+    /// The cluster cannot be reached: its last report stays, marked. Answers whether that is new.
+    pub(crate) fn unreachable(&mut self, now_ms: i64) -> bool {
+        self.mark(|staleness| staleness.unreachable(now_ms))
+    }
+
+    /// The cluster was listed: it can be reached, and where it did not report on this app since the
+    /// start it is silent. Answers whether that changes anything.
+    pub(crate) fn synced(&mut self, now_ms: i64) -> bool {
+        self.mark(|staleness| staleness.synced(now_ms))
+    }
+
+    /// The cluster stopped reporting on this app: its last report stays, marked, until it reports again.
+    pub(crate) fn gone(&mut self, now_ms: i64) -> bool {
+        self.mark(|staleness| staleness.silent(now_ms))
+    }
+
+    /// The last report could not be read: the one before stays, marked since when, and this is shown.
+    pub(crate) fn fault(&mut self, error: &str, now_ms: i64) -> bool {
+        self.report_faults = vec![format!("report: {error}").into()];
+        self.mark(|_| true);
+        // Nothing was ever projected where nothing was reported.
+        if self.view.is_none() {
+            self.project(now_ms);
+        }
+        true
+    }
+
+    /// Shows another staleness, without another look at the resources.
+    fn mark(&mut self, mark: impl FnOnce(&mut Staleness) -> bool) -> bool {
+        let is_new = mark(&mut self.staleness);
+        if is_new && let Some(view) = &self.view {
+            self.view = Some(Arc::new(
+                view.with_report(self.report_state(), self.faults()),
+            ));
+        }
+        is_new
+    }
+
+    /// Shows verdicts that are new.
+    fn show(&mut self, now_ms: i64) {
+        let verdicts = self.verdicts.iter();
+        self.recheck_at_ms = verdicts.filter_map(|verdict| verdict.recheck_at_ms).min();
+        self.project(now_ms);
+    }
+
+    fn project(&mut self, now_ms: i64) {
+        let reported = self.reported.as_ref().map(|objects| Reported {
+            objects: Arc::clone(objects),
+            verdicts: self.verdicts.clone(),
+            stale_since_ms: self.staleness.since_ms(),
+        });
+        let input = ClusterInput {
+            cluster: self.cluster.clone(),
+            namespace: Arc::clone(&self.namespace),
+            expected: self.manifests.expected.clone(),
+            reported,
+            faults: self.faults(),
+        };
+        let view = project(input, self.view.as_deref(), now_ms);
+        self.view = Some(Arc::new(view));
+    }
+
+    fn report_state(&self) -> Report {
+        match &self.reported {
+            None => Report::NotYet,
+            Some(_) => Report::Received {
+                stale_since_ms: self.staleness.since_ms(),
+            },
+        }
+    }
+
+    fn faults(&self) -> Vec<Arc<str>> {
+        let faults = self.manifests.faults.iter().chain(&self.report_faults);
+        faults.cloned().collect()
+    }
+}

@@ -1,0 +1,117 @@
+//! The recheck of one report after a swap: verdicts of the new set wait beside those that are shown.
+
+use std::sync::Arc;
+
+use kindsight_interpreter::Siblings;
+use kindsight_model::{Gvk, Object, Verdict};
+
+use crate::judge::Judge;
+
+/// Objects that can be asked whether they are affected for the price of judging one.
+const LOOKUPS_PER_VERDICT: usize = 32;
+
+/// The recheck of one report, and its progress.
+pub(crate) struct Recheck {
+    objects: Arc<[Object]>,
+    siblings: Arc<Siblings>,
+    /// Positions of the objects that may get another verdict.
+    positions: Vec<usize>,
+    /// The number of them that were handed to the interpreters.
+    asked: usize,
+    verdicts: Vec<(usize, Verdict)>,
+}
+
+impl Recheck {
+    /// Finds what is affected in a report. Nothing is judged yet.
+    pub(crate) fn of(objects: &Arc<[Object]>, mut is_affected: impl FnMut(&Gvk) -> bool) -> Self {
+        let affected = objects.iter().enumerate();
+        let affected = affected.filter(|(_, object)| is_affected(&object.gvk));
+        Self {
+            positions: affected.map(|(at, _)| at).collect(),
+            objects: Arc::clone(objects),
+            siblings: Arc::new(Siblings::of(Arc::clone(objects))),
+            asked: 0,
+            verdicts: Vec::new(),
+        }
+    }
+
+    /// Whether everything that is affected was judged again.
+    pub(crate) fn is_done(&self) -> bool {
+        self.asked >= self.positions.len()
+    }
+
+    /// Whether something was judged that would have to be judged once more.
+    pub(crate) fn is_begun(&self) -> bool {
+        self.asked > 0
+    }
+
+    /// Judges the next affected objects, at most `objects_max`, among all of their report. Answers
+    /// how many that were.
+    pub(crate) fn part(&mut self, judge: Judge<'_>, objects_max: usize, now_ms: i64) -> usize {
+        let rest = self.positions.iter().skip(self.asked);
+        let positions: Vec<usize> = rest.take(objects_max).copied().collect();
+        let objects = positions.iter().filter_map(|&at| self.objects.get(at));
+        let objects: Arc<[Object]> = objects.cloned().collect();
+        let verdicts = judge.judge_among(&objects, &self.siblings, now_ms);
+        // Counted by what was asked, so that it comes to an end whatever was answered.
+        self.asked += positions.len();
+        self.verdicts.extend(positions.into_iter().zip(verdicts));
+        objects.len()
+    }
+
+    /// The verdicts of the new set, with their positions in the report.
+    pub(crate) fn into_verdicts(self) -> Vec<(usize, Verdict)> {
+        self.verdicts
+    }
+}
+
+/// The work that is done in one go, before waiting events are handled.
+pub(crate) struct Slice {
+    objects_max: usize,
+    /// In objects judged, or lookups that cost as much.
+    cost: usize,
+    judged: usize,
+}
+
+impl Slice {
+    /// A slice of about `objects_max` objects: its last part is taken whole, so it is less than
+    /// twice that.
+    pub(crate) fn new(objects_max: usize) -> Self {
+        Self {
+            objects_max,
+            cost: 0,
+            judged: 0,
+        }
+    }
+
+    /// Whether it has had its share.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.cost >= self.objects_max
+    }
+
+    /// The largest part that is judged in one piece.
+    pub(crate) fn objects_max(&self) -> usize {
+        self.objects_max
+    }
+
+    /// Limits it to `objects_max`, where more was granted.
+    pub(crate) fn limit(&mut self, objects_max: usize) {
+        self.objects_max = self.objects_max.min(objects_max);
+    }
+
+    /// The number of objects that were judged in it.
+    pub(crate) fn judged(&self) -> usize {
+        self.judged
+    }
+
+    /// Counts a report whose objects were asked whether they are affected.
+    pub(crate) fn count_lookups(&mut self, objects: usize) {
+        self.cost += objects / LOOKUPS_PER_VERDICT + 1;
+    }
+
+    /// Counts objects that were judged.
+    pub(crate) fn count_judged(&mut self, objects: usize) {
+        self.cost += objects;
+        self.judged += objects;
+    }
+}

@@ -1,0 +1,115 @@
+//! The run of the pipeline: one step after the other, for as long as the server runs.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kindsight_clusters::ClusterEvent;
+use kindsight_model::ClusterName;
+use tokio::sync::mpsc::{self, Receiver};
+use tokio::sync::{Notify, oneshot, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::Error;
+use crate::background_thread::BackgroundThread;
+use crate::context_state::ReportedObjects;
+use crate::event::Event;
+use crate::pipeline::Pipeline;
+
+/// Events that are handled before what waits for longer has its turn: the next slice after a swap.
+const EVENTS_PER_STEP_MAX: usize = 16;
+
+/// Clusters that were not listed yet.
+pub type Unsynced = watch::Sender<BTreeSet<ClusterName>>;
+
+/// The way to ask a running pipeline for everything its clusters reported: the sender of the answer.
+pub type Inventory = mpsc::Sender<oneshot::Sender<Vec<ReportedObjects>>>;
+
+/// A pipeline with everything it runs on.
+pub struct PipelineRun {
+    /// The pipeline.
+    pub pipeline: Pipeline,
+    /// Its events.
+    pub events_rx: Receiver<Event>,
+    /// Told after every swap of interpreters.
+    pub swapped: Arc<Notify>,
+    /// Askers for everything the clusters reported; see [`Inventory`].
+    pub inventory_rx: Receiver<oneshot::Sender<Vec<ReportedObjects>>>,
+    /// Clusters that were not listed yet; the run takes out those that were.
+    pub unsynced: Arc<Unsynced>,
+    /// The time, in Unix milliseconds.
+    pub clock: fn() -> i64,
+}
+
+/// The reason why a run ended before it was told to.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// It could not begin.
+    #[error(transparent)]
+    Start(#[from] Error),
+    /// A step panicked.
+    #[error("a step of the pipeline panicked; the log says where")]
+    Panicked,
+}
+
+impl PipelineRun {
+    /// Handles events as they come, follows swaps of interpreters, and rechecks verdicts that are due,
+    /// until `shutdown`. Steps block, so each is done on a thread of its own.
+    ///
+    /// # Errors
+    /// [`RunError`]: nothing that was stored is lost, but nothing is followed any more.
+    pub async fn run(mut self, shutdown: CancellationToken) -> Result<(), RunError> {
+        let thread = BackgroundThread::start("pipeline").map_err(Error::from)?;
+        let (mut pipeline, clock) = (self.pipeline, self.clock);
+        let mut recheck_at_ms: Option<i64> = Some(clock());
+        loop {
+            let wait = recheck_at_ms.map_or(Duration::MAX, |at| {
+                Duration::from_millis(u64::try_from(at - clock()).unwrap_or(0))
+            });
+            let is_pending = pipeline.swap_pending();
+            let first = tokio::select! {
+                // In this order: an event never waits for more than one slice, and no slice for more
+                // than one step of events.
+                biased;
+                () = shutdown.cancelled() => return Ok(()),
+                Some(asker) = self.inventory_rx.recv() => {
+                    // Who asked may have gone.
+                    let _ = asker.send(pipeline.inventory());
+                    continue;
+                }
+                // Without sources there are no events; what is known may still be due.
+                Some(event) = self.events_rx.recv() => Some(event),
+                () = std::future::ready(()), if is_pending => None,
+                () = self.swapped.notified() => None,
+                () = tokio::time::sleep(wait) => None,
+            };
+            let rest = std::iter::from_fn(|| self.events_rx.try_recv().ok());
+            let events = first.into_iter().chain(rest).take(EVENTS_PER_STEP_MAX);
+            let events: Vec<Event> = events.collect();
+            let synced: Vec<ClusterName> = events.iter().filter_map(synced).collect();
+            let step = move || {
+                for event in events {
+                    pipeline.handle(event, clock());
+                }
+                pipeline.follow_swap(clock());
+                let next = pipeline.recheck(clock());
+                (pipeline, next)
+            };
+            let done = thread.run(step).await.ok_or(RunError::Panicked)?;
+            (pipeline, recheck_at_ms) = done;
+            if !synced.is_empty() {
+                self.unsynced.send_modify(|unsynced| {
+                    unsynced.retain(|cluster| !synced.contains(cluster));
+                });
+            }
+        }
+    }
+}
+
+/// The cluster that was listed, where an event says so.
+fn synced(event: &Event) -> Option<ClusterName> {
+    match event {
+        Event::Cluster(ClusterEvent::Synced { cluster }) => Some(cluster.clone()),
+        _ => None,
+    }
+}

@@ -1,0 +1,185 @@
+//! Following of swaps: from one published set to the next, context by context.
+//!
+//! ```text
+//! published ─▶ goal ─▶ waiting (newest report first) ─▶ slices of the current one ─▶ shown at once
+//! ```
+//!
+//! Only objects of affected Kinds are judged again, by the new set and beside what is shown. Between
+//! two slices the pipeline handles events; a report discards the recheck of its placement.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use kindsight_interpreter::{Interpreters, Published};
+use kindsight_model::ContextId;
+
+use crate::affected::Affected;
+use crate::context_state::{ContextState, SwapStep};
+use crate::judge::Judge;
+use crate::progress::Progress;
+use crate::recheck::Slice;
+
+/// Objects that are judged again in one go: some ten milliseconds, which is how long an event waits.
+pub(crate) const SLICE_OBJECTS: usize = 2000;
+
+/// The way from one published set to the next.
+pub(crate) struct Swap {
+    /// The set that everything is shown by when nothing waits.
+    goal: Arc<Published>,
+    /// Contexts that are not shown by it yet, with the number of its last report: the last goes first.
+    waiting: BTreeSet<(u64, ContextId)>,
+    current: Option<Current>,
+    affected: Affected,
+    progress: Arc<Progress>,
+}
+
+/// The context that is judged again.
+struct Current {
+    id: ContextId,
+    /// The size of its next slice.
+    slice_objects: usize,
+    /// Whether a report threw away what was judged again of it, since its last slice.
+    is_set_back: bool,
+}
+
+impl Swap {
+    /// A state in which everything is shown by `set`.
+    pub(crate) fn new(set: Arc<Published>) -> Self {
+        Self {
+            progress: Arc::new(Progress::new(set.generation())),
+            goal: set,
+            waiting: BTreeSet::new(),
+            current: None,
+            affected: Affected::default(),
+        }
+    }
+
+    /// The set that everything is shown by when nothing waits.
+    pub(crate) fn goal(&self) -> &Arc<Published> {
+        &self.goal
+    }
+
+    /// The progress, for other threads.
+    pub(crate) fn progress(&self) -> Arc<Progress> {
+        Arc::clone(&self.progress)
+    }
+
+    /// Whether something is still to be done until everything is shown by `published`.
+    pub(crate) fn is_pending(&self, published: &Published) -> bool {
+        self.goal.generation() != published.generation() || self.contexts() > 0
+    }
+
+    /// A report on a context was taken in; `is_set_back` when something of it was judged in vain.
+    pub(crate) fn reported(&mut self, id: &ContextId, before: u64, after: u64, is_set_back: bool) {
+        if self.waiting.remove(&(before, id.clone())) {
+            self.waiting.insert((after, id.clone()));
+        }
+        if let Some(current) = self.current.as_mut().filter(|current| current.id == *id) {
+            current.is_set_back |= is_set_back;
+        }
+    }
+
+    /// Does one slice on the way to what is published. Answers with the contexts that have to be published
+    /// anew: each is changed as a whole.
+    pub(crate) fn slice(
+        &mut self,
+        states: &mut HashMap<ContextId, ContextState>,
+        interpreters: &Interpreters,
+        now_ms: i64,
+    ) -> Vec<ContextId> {
+        self.set_goal(states, interpreters.published());
+        let mut slice = Slice::new(self.grant());
+        let mut changed = Vec::new();
+        while !slice.is_spent()
+            && let Some(current) = self.next()
+        {
+            let goal = Judge {
+                interpreters,
+                set: &self.goal,
+            };
+            let step = states
+                .get_mut(&current.id)
+                .map_or(SwapStep::SameView, |state| {
+                    state.swap(goal, &mut self.affected, &mut slice, now_ms)
+                });
+            match step {
+                SwapStep::Unfinished => self.current = Some(current),
+                SwapStep::SameView => slice.limit(SLICE_OBJECTS),
+                SwapStep::NewView => {
+                    slice.limit(SLICE_OBJECTS);
+                    changed.push(current.id);
+                }
+            }
+        }
+        self.progress.count(slice.judged());
+        changed
+    }
+
+    /// Tells others that what a slice changed is in the read model.
+    pub(crate) fn published(&mut self) {
+        let generation = self.goal.generation();
+        if self.contexts() == 0 && self.progress.generation() != generation {
+            tracing::info!(
+                generation,
+                judged_again_since_start = self.progress.objects(),
+                "everything was judged by the new interpreters"
+            );
+            self.affected = Affected::default();
+            // Last, so that who waits for it finds it in the read model.
+            self.progress.reach(generation);
+        }
+    }
+
+    /// Turns to another set where there is one: verdicts for the old goal are discarded, and
+    /// each context will go from what it shows straight to the new one.
+    fn set_goal(
+        &mut self,
+        states: &mut HashMap<ContextId, ContextState>,
+        published: Arc<Published>,
+    ) {
+        if self.goal.generation() == published.generation() {
+            return;
+        }
+        if let Some(current) = self.current.take()
+            && let Some(state) = states.get_mut(&current.id)
+        {
+            state.discard_recheck();
+        }
+        self.affected = Affected::default();
+        self.goal = published;
+        let generation = self.goal.generation();
+        let behind = states
+            .iter()
+            .filter(|(_, state)| state.shown_by().generation() != generation);
+        self.waiting = behind
+            .map(|(id, state)| (state.last_report, id.clone()))
+            .collect();
+    }
+
+    /// The size of the next slice. A context that was set back gets twice as much as before, so
+    /// that reports cannot hold it up for ever.
+    fn grant(&mut self) -> usize {
+        let Some(current) = &mut self.current else {
+            return SLICE_OBJECTS;
+        };
+        if std::mem::take(&mut current.is_set_back) {
+            current.slice_objects = current.slice_objects.saturating_mul(2);
+        }
+        current.slice_objects
+    }
+
+    /// The context that was begun, or else the one whose last report is the newest.
+    fn next(&mut self) -> Option<Current> {
+        let begin = |(_, id)| Current {
+            id,
+            slice_objects: SLICE_OBJECTS,
+            is_set_back: false,
+        };
+        let begun = self.current.take();
+        begun.or_else(|| self.waiting.pop_last().map(begin))
+    }
+
+    fn contexts(&self) -> usize {
+        self.waiting.len() + usize::from(self.current.is_some())
+    }
+}

@@ -1,0 +1,188 @@
+//! Contexts and records that are written, changed or deleted while the pipeline runs.
+
+use std::sync::Arc;
+
+use kindsight_appcontext::{Action, AppContexts, DigRecord, Records};
+use kindsight_clusters::ClusterEvent;
+use kindsight_model::{ContextStatus, DigName, LifecycleState};
+use kindsight_status::{Report, StatusQuery};
+use kindsight_store::Revision;
+
+use super::stage::{Stage, context, deployments};
+use crate::Event;
+
+impl Stage {
+    /// The store tells that a context changed.
+    fn changed(&mut self, id: &str, now_ms: i64) {
+        let id = id.parse().unwrap();
+        // Later than every own change.
+        let revision = self.contexts().list().unwrap().revision;
+        let event = Event::Context { id, revision };
+        self.pipeline.handle(event, now_ms);
+    }
+
+    fn contexts(&self) -> AppContexts {
+        AppContexts::new(Arc::clone(&self.store))
+    }
+
+    fn has(&self, id: &str) -> bool {
+        let id = id.parse().unwrap();
+        self.read_model.inspect(|it| it.context(&id).is_some())
+    }
+
+    /// Since when the reports on an app are stale.
+    fn stale_since(&self, id: &str) -> Option<i64> {
+        self.view(id).apps[0].clusters[0].report().stale_since_ms()
+    }
+}
+
+#[test]
+fn a_context_that_is_written_while_it_runs_is_answered_at_once() {
+    let mut stage = Stage::new(&[]);
+    let new = context(&["a"]);
+    stage
+        .contexts()
+        .create_as(&"7".parse().unwrap(), &new)
+        .unwrap();
+    assert!(!stage.has("7"));
+    stage.changed("7", 1000);
+    assert_eq!(stage.view("7").apps[0].clusters[0].report(), Report::NotYet);
+    stage.hear("7", "a", &deployments(2), 2000);
+    assert_eq!(stage.states("7", "a"), [("Ready".into(), 2)]);
+}
+
+#[test]
+fn a_change_of_a_context_keeps_what_its_clusters_reported() {
+    let mut stage = Stage::new(&[("1", &["a"])]);
+    stage.hear("1", "a", &deployments(3), 1000);
+    let id = "1".parse().unwrap();
+    let _ = stage
+        .contexts()
+        .record_status(&id, ContextStatus::Terminating)
+        .unwrap();
+    stage.changed("1", 5000);
+    assert_eq!(stage.view("1").status, Some(ContextStatus::Terminating));
+    assert_eq!(stage.states("1", "a"), [("Ready".into(), 3)]);
+    assert_eq!(stage.since("1"), [1000], "its state did not change");
+    assert_eq!(stage.stale_since("1"), None);
+}
+
+#[test]
+fn a_context_that_is_deleted_is_gone_from_the_answers() {
+    let mut stage = Stage::new(&[("1", &["a"]), ("2", &["a"])]);
+    stage.hear("1", "a", &deployments(3), 1000);
+    assert!(stage.contexts().delete(&"1".parse().unwrap()).unwrap());
+    stage.changed("1", 2000);
+    assert!(!stage.has("1"));
+    assert!(stage.has("2"));
+    assert!(stage.pipeline.inventory().is_empty());
+}
+
+#[test]
+fn a_report_that_comes_before_its_context_waits_for_it() {
+    let mut stage = Stage::new(&[]);
+    stage.hear("7", "a", &deployments(2), 1000);
+    stage.hear("7", "a", &deployments(3), 2000);
+    let new = context(&["a", "b"]);
+    stage
+        .contexts()
+        .create_as(&"7".parse().unwrap(), &new)
+        .unwrap();
+    stage.changed("7", 3000);
+    assert_eq!(stage.states("7", "a"), [("Ready".into(), 3)]);
+    assert_eq!(stage.states("7", "b"), []);
+}
+
+#[test]
+fn what_the_pipeline_wrote_itself_is_not_read_again() {
+    let mut stage = Stage::new(&[("1", &["a"])]);
+    let before = stage.contexts().list().unwrap().revision;
+    stage.hear("1", "a", &deployments(2), 1000);
+    let own = stage.contexts().list().unwrap().revision;
+    assert!(own > before);
+    let view = stage.view("1");
+    let id: kindsight_model::ContextId = "1".parse().unwrap();
+    for revision in [own, own] {
+        let id = id.clone();
+        stage.pipeline.handle(Event::Context { id, revision }, 2000);
+        assert!(stage.shows_still(&view));
+    }
+    let _ = stage.contexts().record_stop_flag(&id, true).unwrap();
+    stage.changed("1", 3000);
+    assert!(!stage.shows_still(&view), "somebody else wrote it");
+}
+
+#[test]
+fn a_report_of_another_writer_is_taken_where_the_cluster_is_not_heard() {
+    let mut stage = Stage::new(&[("1", &["a"])]);
+    let bundle = deployments(2).bundle("1", "a");
+    let (id, cluster) = ("1".parse().unwrap(), "p+c".parse().unwrap());
+    let contexts = stage.contexts();
+    let _ = contexts
+        .record_bundle(&id, "a", &cluster, &bundle.status_json)
+        .unwrap();
+    stage.changed("1", 1000);
+    assert_eq!(stage.states("1", "a"), [("Ready".into(), 2)]);
+    // What the cluster itself says is newer.
+    stage.hear("1", "a", &deployments(5), 2000);
+    let _ = contexts
+        .record_bundle(&id, "a", &cluster, &bundle.status_json)
+        .unwrap();
+    stage.changed("1", 3000);
+    assert_eq!(stage.states("1", "a"), [("Ready".into(), 5)]);
+}
+
+#[test]
+fn a_context_in_a_cluster_that_cannot_be_reached_is_stale_from_then_on() {
+    let mut stage = Stage::new(&[("1", &["a"])]);
+    stage.hear("1", "a", &deployments(1), 1000);
+    let cluster: kindsight_model::ClusterName = "p+c".parse().unwrap();
+    let stale = ClusterEvent::Stale {
+        cluster,
+        reason: "away".to_owned(),
+    };
+    stage.pipeline.handle(Event::Cluster(stale), 2000);
+    stage.changed("1", 3000);
+    assert_eq!(stage.stale_since("1"), Some(2000));
+    assert_eq!(stage.states("1", "a"), [("Ready".into(), 1)]);
+}
+
+#[test]
+fn records_are_followed() {
+    let mut stage = Stage::new(&[]);
+    let records = Records::new(Arc::clone(&stage.store));
+    let name = DigName::new("p", "ca", "v1", "d").unwrap();
+    let query = StatusQuery::parse(Vec::<(&str, &str)>::new()).unwrap();
+    let is_known = |stage: &Stage| stage.read_model.dig(&name, &query).is_ok();
+    let created = Action {
+        state: LifecycleState::Created,
+        instance: None,
+        time: "2026-11-22T00:00:00Z".to_owned(),
+    };
+    let record = DigRecord {
+        profile: None,
+        actions: vec![created],
+    };
+    records.create_dig(&name, &record).unwrap();
+    assert!(!is_known(&stage));
+    stage.pipeline.handle(Event::DigRecord(name.clone()), 0);
+    assert!(is_known(&stage));
+    records.delete_dig(&name, &record).unwrap();
+    stage.pipeline.handle(Event::DigRecord(name.clone()), 0);
+    assert!(!is_known(&stage));
+}
+
+#[test]
+fn missed_changes_are_read_again() {
+    let mut stage = Stage::new(&[("1", &["a"]), ("2", &["a"])]);
+    stage.hear("2", "a", &deployments(2), 1000);
+    let contexts = stage.contexts();
+    assert!(contexts.delete(&"1".parse().unwrap()).unwrap());
+    contexts
+        .create_as(&"3".parse().unwrap(), &context(&["a"]))
+        .unwrap();
+    stage.pipeline.handle(Event::Resync, 2000);
+    assert_eq!(["1", "2", "3"].map(|id| stage.has(id)), [false, true, true]);
+    assert_eq!(stage.states("2", "a"), [("Ready".into(), 2)]);
+    assert!(Revision::default() < contexts.list().unwrap().revision);
+}

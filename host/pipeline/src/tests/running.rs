@@ -1,0 +1,80 @@
+//! The pipeline with the executor around it, as a server runs it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use kindsight_appcontext::AppContexts;
+use kindsight_clusters::ClusterEvent;
+use kindsight_model::{ClusterName, ContextStatus};
+use tokio::sync::mpsc::channel;
+use tokio::sync::{Notify, oneshot};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::stage::{Stage, deployments};
+use crate::{Event, PipelineRun, Unsynced, follow};
+
+fn now_ms() -> i64 {
+    1000
+}
+
+#[tokio::test]
+async fn a_running_pipeline_follows_swaps_and_the_store_and_tells_what_was_reported() {
+    let mut stage = Stage::new(&[("1", &["a"])]);
+    let (events_tx, events_rx) = channel(8);
+    let (inventory_tx, inventory_rx) = channel(1);
+    let (swapped, shutdown) = (Arc::new(Notify::new()), CancellationToken::new());
+    let cluster: ClusterName = "p+c".parse().unwrap();
+    let unsynced = Arc::new(Unsynced::new(BTreeSet::from([cluster.clone()])));
+    let progress = stage.pipeline.progress();
+    let contexts = AppContexts::new(Arc::clone(&stage.store));
+    let after = contexts.list().unwrap().revision;
+    let run = PipelineRun {
+        pipeline: stage.take_pipeline(),
+        events_rx,
+        swapped: Arc::clone(&swapped),
+        inventory_rx,
+        unsynced: Arc::clone(&unsynced),
+        clock: now_ms,
+    };
+    let tasks = TaskTracker::new();
+    let running = tasks.spawn(run.run(shutdown.clone()));
+    let store = follow(contexts.clone(), after, events_tx.clone(), shutdown.clone());
+    tasks.spawn(store);
+
+    let report = deployments(4500).event("1", "a");
+    events_tx.send(report).await.unwrap();
+    let synced = Event::Cluster(ClusterEvent::Synced { cluster });
+    events_tx.send(synced).await.unwrap();
+    let mut empty = unsynced.subscribe();
+    empty.wait_for(BTreeSet::is_empty).await.unwrap();
+    assert_eq!(stage.by_of("1", "Deployment"), "generic");
+
+    // Nothing else happens that could wake it.
+    stage.publish(&["generic", "apps"]);
+    swapped.notify_one();
+    let generation = stage.interpreters.published().generation();
+    progress.reached(generation).await;
+    assert_eq!(progress.objects(), 4500);
+    assert_eq!(stage.by_of("1", "Deployment"), "apps");
+
+    let (asker, answer) = oneshot::channel();
+    inventory_tx.send(asker).await.unwrap();
+    let reported = answer.await.unwrap();
+    assert_eq!(reported[0].placement, "1/a/p+c");
+    assert_eq!(reported[0].objects.len(), 4500);
+
+    let ((), mut changes) = stage.read_model.subscribe(|_| ());
+    let id = "1".parse().unwrap();
+    let _ = contexts
+        .record_status(&id, ContextStatus::Terminating)
+        .unwrap();
+    changes.next().await.unwrap();
+    let status = stage.view("1").status.clone();
+    assert_eq!(status, Some(ContextStatus::Terminating));
+
+    shutdown.cancel();
+    tasks.close();
+    tasks.wait().await;
+    running.await.unwrap().unwrap();
+}

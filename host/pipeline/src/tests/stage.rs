@@ -1,0 +1,261 @@
+//! A pipeline over a store of its own, with interpreters to swap and clusters that say what they are told.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use kindsight_appcontext::{AppContexts, ContextMeta, NewApp, NewCluster, NewContext};
+use kindsight_clusters::ClusterEvent;
+use kindsight_interpreter::{AotCache, Interpreter, Interpreters, Limits};
+use kindsight_model::{Bundle, ContextId, DeploymentId, DigName, Source, decode_status};
+use kindsight_status::{ContextView, ReadModel, ResourceView};
+use kindsight_store::{RedbStore, Store};
+
+use crate::{Event, Pipeline};
+
+/// The one cluster of every app.
+const CLUSTER: &str = "p+c";
+
+/// What every Deployment says it is.
+const DEPLOYMENT: &str = r#""apiVersion": "apps/v1", "kind": "Deployment""#;
+
+pub(super) struct Stage {
+    pub(super) pipeline: Pipeline,
+    pub(super) interpreters: Arc<Interpreters>,
+    loaded: BTreeMap<&'static str, Arc<Interpreter>>,
+    pub(super) store: Arc<dyn Store>,
+    pub(super) read_model: Arc<ReadModel>,
+    _folder: tempfile::TempDir,
+}
+
+impl Stage {
+    /// Contexts with their apps. The wildcard interpreter is published, and nothing was heard.
+    pub(super) fn new(contexts: &[(&str, &[&str])]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store: Arc<dyn Store> =
+            Arc::new(RedbStore::open(&folder.path().join("store")).unwrap());
+        for (id, apps) in contexts {
+            let contexts = AppContexts::new(Arc::clone(&store));
+            contexts
+                .create_as(&id.parse().unwrap(), &context(apps))
+                .unwrap();
+        }
+        // Beside the tests' own binary: compiled once, not once a test.
+        let cache = std::env::current_exe().unwrap().with_extension("aot");
+        let cache = AotCache::open(&cache).unwrap();
+        let interpreters = Interpreters::start(Limits::default(), Some(cache)).unwrap();
+        let load = |name: &'static str| {
+            let built_in = kindsight_plugins::built_in(name).unwrap();
+            (name, interpreters.load_built_in(built_in.wasm).unwrap())
+        };
+        let loaded = BTreeMap::from(["generic", "apps"].map(load));
+        let generic = (Source::BuiltIn, Arc::clone(&loaded["generic"]));
+        interpreters.publish(vec![generic]).unwrap();
+        let (interpreters, read_model) = (Arc::new(interpreters), Arc::new(ReadModel::default()));
+        let mut pipeline = Pipeline::new(
+            Arc::clone(&store),
+            Arc::clone(&interpreters),
+            Arc::clone(&read_model),
+        );
+        let _ = pipeline.load(0).unwrap();
+        assert!(!pipeline.swap_pending());
+        Self {
+            pipeline,
+            interpreters,
+            loaded,
+            store,
+            read_model,
+            _folder: folder,
+        }
+    }
+
+    /// Gives away the pipeline; one that knows nothing takes its place.
+    pub(super) fn take_pipeline(&mut self) -> Pipeline {
+        let (store, interpreters) = (Arc::clone(&self.store), Arc::clone(&self.interpreters));
+        let pipeline = Pipeline::new(store, interpreters, Arc::clone(&self.read_model));
+        std::mem::replace(&mut self.pipeline, pipeline)
+    }
+
+    /// Swaps the published set.
+    pub(super) fn publish(&self, names: &[&str]) {
+        let live = names
+            .iter()
+            .map(|name| (Source::BuiltIn, Arc::clone(&self.loaded[name])));
+        self.interpreters.publish(live.collect()).unwrap();
+    }
+
+    /// Slices until nothing is pending.
+    pub(super) fn follow(&mut self, now_ms: i64) {
+        while self.pipeline.swap_pending() {
+            self.pipeline.follow_swap(now_ms);
+        }
+    }
+
+    /// The cluster reports on an app.
+    pub(super) fn hear(&mut self, context: &str, app: &str, heard: &Heard, now_ms: i64) {
+        self.pipeline.handle(heard.event(context, app), now_ms);
+    }
+
+    pub(super) fn judged_again(&self) -> u64 {
+        self.pipeline.progress().objects()
+    }
+
+    /// What a query about a context would be answered from.
+    pub(super) fn view(&self, id: &str) -> Arc<ContextView> {
+        let id: ContextId = id.parse().unwrap();
+        let view = self.read_model.inspect(|it| it.context(&id).cloned());
+        view.unwrap()
+    }
+
+    /// Whether a view was not replaced.
+    pub(super) fn shows_still(&self, view: &Arc<ContextView>) -> bool {
+        Arc::ptr_eq(view, &self.view(view.id.as_str()))
+    }
+
+    /// Kind, interpreter, and how many objects of that Kind it spoke for.
+    pub(super) fn said_by(&self, id: &str) -> Vec<(String, String, usize)> {
+        let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
+        each(&self.view(id), |_, resource| {
+            let by = resource.verdict.by.as_ref().map_or("nobody", |by| &by.name);
+            let key = (resource.gvk.kind.to_string(), by.to_owned());
+            *counts.entry(key).or_default() += 1;
+        });
+        let counts = counts.into_iter();
+        counts.map(|((kind, by), n)| (kind, by, n)).collect()
+    }
+
+    /// Who spoke for all objects of a Kind in a context.
+    pub(super) fn by_of(&self, id: &str, kind: &str) -> String {
+        let said = self.said_by(id);
+        let mut of_kind = said.into_iter().filter(|(of, ..)| of == kind);
+        let (_, by, _) = of_kind.next().unwrap();
+        assert_eq!(of_kind.next(), None, "more than one spoke for {kind}");
+        by
+    }
+
+    /// The states of an app, and how many are in each.
+    pub(super) fn states(&self, id: &str, app: &str) -> Vec<(String, usize)> {
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        each(&self.view(id), |of, resource| {
+            if of == app {
+                let state = resource.verdict.state.to_string();
+                *counts.entry(state).or_default() += 1;
+            }
+        });
+        counts.into_iter().collect()
+    }
+
+    /// Since when the resources of a context are in their states.
+    pub(super) fn since(&self, id: &str) -> Vec<i64> {
+        let mut since = BTreeSet::new();
+        each(&self.view(id), |_, resource| {
+            since.extend(resource.since_ms);
+        });
+        since.into_iter().collect()
+    }
+}
+
+fn each(view: &ContextView, mut look: impl FnMut(&str, &ResourceView)) {
+    for app in &view.apps {
+        for cluster in &app.clusters {
+            for resource in cluster.resources() {
+                look(&app.name, resource);
+            }
+        }
+    }
+}
+
+pub(super) fn context(apps: &[&str]) -> NewContext {
+    let apps = apps.iter().map(|app| NewApp {
+        name: (*app).to_owned(),
+        clusters: vec![NewCluster {
+            cluster: CLUSTER.parse().unwrap(),
+            group: None,
+            resources: Vec::new(),
+        }],
+    });
+    NewContext {
+        meta: ContextMeta::of_dig(&DigName::new("p", "ca", "v1", "dig").unwrap()),
+        apps: apps.collect(),
+    }
+}
+
+/// What a cluster says of an app.
+#[derive(Default)]
+pub(super) struct Heard {
+    deployments: Vec<String>,
+    config_maps: Vec<String>,
+}
+
+/// So many Deployments that are ready.
+pub(super) fn deployments(count: usize) -> Heard {
+    let status = r#"{"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1,
+        "readyReplicas": 1, "availableReplicas": 1,
+        "conditions": [{"type": "Available", "status": "True"}]}"#;
+    let rest = format!(r#"{DEPLOYMENT}, "spec": {{"replicas": 1}}, "status": {status}"#);
+    Heard {
+        deployments: named(count, &rest),
+        config_maps: Vec::new(),
+    }
+}
+
+impl Heard {
+    /// And so many ConfigMaps.
+    pub(super) fn config_maps(mut self, count: usize) -> Self {
+        let rest = r#""apiVersion": "v1", "kind": "ConfigMap", "data": {}"#;
+        self.config_maps = named(count, rest);
+        self
+    }
+
+    /// And so many Deployments that were made at 0 and say nothing.
+    pub(super) fn new_and_silent(mut self, count: usize) -> Self {
+        let created = r#""generation": 1, "creationTimestamp": "1970-01-01T00:00:00Z""#;
+        let rest = format!(r#"{DEPLOYMENT}, "spec": {{"replicas": 1}}"#);
+        let silent = named(count, &rest);
+        self.deployments = silent
+            .iter()
+            .map(|one| one.replace(r#""generation": 1"#, created))
+            .collect();
+        self
+    }
+
+    /// The Deployments wait for a replica.
+    pub(super) fn replicas_missing(mut self) -> Self {
+        for one in &mut self.deployments {
+            *one = one
+                .replace(r#"{"replicas": 1}"#, r#"{"replicas": 2}"#)
+                .replace(r#""status": "True""#, r#""status": "False""#);
+        }
+        self
+    }
+
+    /// The report of the cluster.
+    pub(super) fn bundle(&self, context: &str, app: &str) -> Bundle {
+        let json = format!(
+            r#"{{"deploymentStatuses": [{}], "configMapStatuses": [{}]}}"#,
+            self.deployments.join(","),
+            self.config_maps.join(",")
+        );
+        let deployment = DeploymentId {
+            context: context.parse().unwrap(),
+            app: app.into(),
+        };
+        decode_status(deployment, json.as_bytes()).unwrap()
+    }
+
+    /// The report as an event of its cluster.
+    pub(super) fn event(&self, context: &str, app: &str) -> Event {
+        Event::Cluster(ClusterEvent::Bundle {
+            cluster: CLUSTER.parse().unwrap(),
+            bundle: self.bundle(context, app),
+        })
+    }
+}
+
+fn named(count: usize, rest: &str) -> Vec<String> {
+    let names = 0..count;
+    let one = |name| {
+        let metadata = format!(r#"{{"name": "n{name}", "namespace": "default", "generation": 1}}"#);
+        format!(r#"{{"metadata": {metadata}, {rest}}}"#)
+    };
+    names.map(one).collect()
+}

@@ -1,0 +1,196 @@
+//! From the state of the catalog to answers of the API.
+
+use jiff::Timestamp;
+use kindsight_api::interpreters as api;
+use kindsight_catalog::{Catalog, Entry, Event, Shadow, Version};
+use kindsight_interpreter::{
+    CallSnapshot, Comparison, Description, Interpreter, KindPattern, LOG_LINES_MAX, Limits,
+    RelatedRule, Relation,
+};
+use kindsight_model::InterpreterName;
+
+use crate::shadow::{latency, shadow_report};
+
+/// Every interpreter, in short.
+pub(super) fn list(catalog: &Catalog) -> api::InterpreterList {
+    let entries = catalog.entries();
+    api::InterpreterList {
+        generation: catalog.interpreters().published().generation(),
+        interpreters: entries
+            .iter()
+            .map(|(name, entry)| summary(catalog, name, entry))
+            .collect(),
+    }
+}
+
+fn summary(catalog: &Catalog, name: &InterpreterName, entry: &Entry) -> api::InterpreterSummary {
+    let effective = entry.effective();
+    let interpreter = effective.and_then(|(_, version)| catalog.loaded(&version.digest));
+    let kinds = interpreter.iter().flat_map(|it| &it.description().kinds);
+    let counted = counted(catalog, name, entry);
+    api::InterpreterSummary {
+        name: name.to_string(),
+        status: status(entry),
+        source: effective.map(|(from, _)| from),
+        version: effective.map(|(_, version)| version.version.clone()),
+        digest: effective.map(|(_, version)| version.digest.clone()),
+        kinds: kinds.map(|kind| pattern(&kind.pattern)).collect(),
+        candidate: entry.candidate().map(|(_, version)| version.digest.clone()),
+        calls: counted.calls,
+        faults: counted.faults_total(),
+    }
+}
+
+/// Everything that is known of one.
+pub(super) fn detail(
+    catalog: &Catalog,
+    limits: &Limits,
+    name: &InterpreterName,
+) -> Option<api::InterpreterDetail> {
+    let entry = catalog.entry(name)?;
+    let effective = entry.effective();
+    let interpreter = effective.and_then(|(_, version)| catalog.loaded(&version.digest));
+    let description = interpreter.as_deref().map(Interpreter::description);
+    let schema = description.and_then(|it| it.settings_schema.as_deref());
+    Some(api::InterpreterDetail {
+        name: name.clone(),
+        status: status(&entry),
+        source: effective.map(|(from, _)| from),
+        version: effective.map(|(_, version)| version.version.clone()),
+        digest: effective.map(|(_, version)| version.digest.clone()),
+        summary: description.map(|it| it.summary.clone()).unwrap_or_default(),
+        kinds: description.map(kinds).unwrap_or_default(),
+        states: description.map(states).unwrap_or_default(),
+        settings: entry.settings.clone(),
+        settings_schema: schema.and_then(|schema| serde_json::from_str(schema).ok()),
+        limits: api::CallLimits {
+            call_deadline_ms: number(limits.call_deadline.as_millis()),
+            memory_bytes_max: number(limits.memory_bytes_max),
+            calls_max: u64::from(limits.calls_max),
+            log_lines_max: u64::from(LOG_LINES_MAX),
+        },
+        statistics: statistics(counted(catalog, name, &entry)),
+        versions: versions(&entry),
+        history: entry.history.iter().rev().map(event).collect(),
+    })
+}
+
+fn kinds(description: &Description) -> Vec<api::HandledKind> {
+    let kinds = description.kinds.iter();
+    kinds
+        .map(|kind| api::HandledKind {
+            pattern: pattern(&kind.pattern),
+            fields: kind.fields.pointers(),
+            related: kind.related.iter().map(related).collect(),
+        })
+        .collect()
+}
+
+/// `group/version/Kind`; the core group, which has no name, is called `core`.
+fn pattern(pattern: &KindPattern) -> String {
+    let group = match &*pattern.group {
+        "" => "core",
+        group => group,
+    };
+    format!("{group}/{}/{}", pattern.version, pattern.kind)
+}
+
+fn related(rule: &RelatedRule) -> String {
+    let how = match &rule.relation {
+        Relation::Owned => "that it owns".to_owned(),
+        Relation::SelectedBy(pointer) => format!("selected by {pointer}"),
+    };
+    format!("{} {how}, at most {}", pattern(&rule.pattern), rule.limit)
+}
+
+fn states(description: &Description) -> Vec<api::DeclaredState> {
+    let states = description.states.iter();
+    states
+        .map(|state| api::DeclaredState {
+            name: state.name.to_string(),
+            phase: state.phase,
+            summary: state.summary.clone(),
+        })
+        .collect()
+}
+
+/// Statistics of its calls, where it judges.
+fn counted(catalog: &Catalog, name: &InterpreterName, entry: &Entry) -> CallSnapshot {
+    let set = catalog.interpreters().published();
+    let stats = set.stats(name).filter(|_| !entry.is_disabled);
+    stats.map(|stats| stats.snapshot()).unwrap_or_default()
+}
+
+fn statistics(counted: CallSnapshot) -> api::CallStatistics {
+    let latency_us = latency(&counted);
+    let faults = counted.faults.into_iter();
+    api::CallStatistics {
+        calls: counted.calls,
+        faults: faults
+            .map(|(reason, count)| (reason.to_owned(), count))
+            .collect(),
+        latency_us,
+        memory_high_water_bytes: counted.memory_high_water_bytes,
+        instances: counted.instances,
+    }
+}
+
+/// The versions of every source, the newest first.
+fn versions(entry: &Entry) -> Vec<api::InterpreterVersion> {
+    let sources = entry.sources.iter().rev();
+    let versions = sources.flat_map(|(from, source)| source.versions.iter().map(|it| (*from, it)));
+    let mut versions: Vec<_> = versions.collect();
+    versions.sort_by_key(|(_, version)| std::cmp::Reverse(version.received_ms));
+    let versions = versions.into_iter();
+    versions
+        .map(|(source, version)| api::InterpreterVersion {
+            digest: version.digest.clone(),
+            version: version.version.clone(),
+            source,
+            outcome: version.outcome,
+            why: version.why.clone(),
+            received: time(version.received_ms),
+        })
+        .collect()
+}
+
+fn event(event: &Event) -> api::HistoryEntry {
+    api::HistoryEntry {
+        time: time(event.time_ms),
+        action: event.action,
+        source: event.by.into(),
+        digest: event.digest.clone(),
+        version: event.version.clone(),
+        outcome: event.outcome.clone(),
+    }
+}
+
+/// The report of a shadow run.
+pub(super) fn shadow(
+    name: &InterpreterName,
+    shadow: &Shadow,
+    found: Comparison,
+) -> api::ShadowReport {
+    let version = |version: &Version| api::ShadowedVersion {
+        digest: version.digest.clone(),
+        version: version.version.clone(),
+    };
+    let live = shadow.live.as_ref().map(version);
+    shadow_report(name, live, version(&shadow.candidate), found)
+}
+
+fn status(entry: &Entry) -> api::InterpreterStatus {
+    match entry.effective() {
+        _ if entry.is_disabled => api::InterpreterStatus::Disabled,
+        Some(_) => api::InterpreterStatus::Live,
+        None => api::InterpreterStatus::None,
+    }
+}
+
+fn time(unix_ms: i64) -> Timestamp {
+    Timestamp::from_millisecond(unix_ms).unwrap_or_default()
+}
+
+fn number(number: impl TryInto<u64>) -> u64 {
+    number.try_into().unwrap_or(u64::MAX)
+}

@@ -1,0 +1,97 @@
+//! Reasons why a server does not start, or ends by itself.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use kindsight_interpreter::{LoadError, PublishError, StartError};
+
+/// The reason why a server did not start, or ended by itself.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The data folder cannot be made.
+    #[error("make the data folder {}", path.display())]
+    DataDir {
+        /// The folder.
+        path: PathBuf,
+        /// The reason.
+        source: std::io::Error,
+    },
+    /// The store in the data folder cannot be opened.
+    #[error("open the store")]
+    OpenStore(#[source] kindsight_store::Error),
+    /// The machine does not give the threads of the executor.
+    #[error("start the async runtime")]
+    Runtime(#[source] std::io::Error),
+    /// The machine cannot run interpreters.
+    #[error(transparent)]
+    Engine(#[from] StartError),
+    /// An interpreter of this binary is refused.
+    #[error("built-in interpreter {name}")]
+    BuiltIn {
+        /// Its name.
+        name: &'static str,
+        /// The reason.
+        source: LoadError,
+    },
+    /// Loading an interpreter of this binary panicked.
+    #[error("loading the built-in interpreter {0} panicked; the log says where")]
+    BuiltInPanicked(&'static str),
+    /// The interpreters cannot judge together.
+    #[error(transparent)]
+    Publish(#[from] PublishError),
+    /// A file of a component cannot be read.
+    #[error("read {}", file.display())]
+    ReadComponent {
+        /// The file.
+        file: PathBuf,
+        /// The reason.
+        source: std::io::Error,
+    },
+    /// The component in a file is refused.
+    #[error("interpreter {} is refused: {}", file.display(), error.with_step())]
+    Refused {
+        /// The file.
+        file: PathBuf,
+        /// The reason.
+        error: LoadError,
+    },
+    /// The store holds a catalog that cannot be opened.
+    #[error(transparent)]
+    Catalog(#[from] kindsight_catalog::OpenError),
+    /// The store holds contexts or records that cannot be loaded.
+    #[error("load the store")]
+    Load(#[source] kindsight_pipeline::Error),
+    /// A step of the start panicked.
+    #[error("the start panicked; the log says where")]
+    StartPanicked,
+    /// The address cannot be listened on.
+    #[error("listen on {address}; `--listen 127.0.0.1:0` takes a free port")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// The reason.
+        source: std::io::Error,
+    },
+    /// A task ended before the server was told to stop, and the server with it.
+    #[error("the server stopped because its {task} ended")]
+    Task {
+        /// The task.
+        task: &'static str,
+        /// The reason.
+        source: TaskError,
+    },
+}
+
+/// The reason why a task ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum TaskError {
+    /// It failed.
+    #[error(transparent)]
+    Failed(#[from] Box<dyn std::error::Error + Send + Sync>),
+    /// It panicked.
+    #[error("it panicked; the log says where")]
+    Panicked,
+    /// It came to an end, and should not have.
+    #[error("it had nothing left to do, which only a stop should bring about")]
+    Done,
+}

@@ -1,0 +1,154 @@
+//! The parts of a server: loaded from the store, then run.
+
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use kindsight_catalog::{Catalog, CatalogOptions, follow_hosts, run_breaker, watch_directory};
+use kindsight_model::ClusterName;
+use kindsight_pipeline::{Pipeline, PipelineRun, Unsynced, follow};
+use kindsight_rest::AppState;
+use kindsight_status::ReadModel;
+use kindsight_store::Revision;
+use tokio::net::TcpListener;
+use tokio::sync::{Notify, mpsc, watch};
+
+use crate::catalog_api::CatalogApi;
+use crate::clock::now_ms;
+use crate::engine;
+use crate::error::Error;
+use crate::interpret_api::InterpretApi;
+use crate::settings::Settings;
+use crate::tasks::Tasks;
+
+/// Events that wait for the pipeline: a cluster that reports more waits until there is a place.
+const EVENTS_MAX: usize = 64;
+/// Askers for everything the clusters reported that wait for the pipeline.
+const INVENTORIES_MAX: usize = 4;
+
+/// Everything that is loaded before the first task begins.
+pub(crate) struct Loaded {
+    settings: Settings,
+    catalog: Arc<Catalog>,
+    swapped: Arc<Notify>,
+    read_model: Arc<ReadModel>,
+    pipeline: Pipeline,
+    /// Everything in the store up to this revision is loaded.
+    revision: Revision,
+}
+
+impl Loaded {
+    /// Loads what the settings name. Blocks.
+    pub(crate) fn from_settings(settings: Settings) -> Result<Self, Error> {
+        let swapped = Arc::new(Notify::new());
+        let catalog = open_catalog(&settings, &swapped)?;
+        let read_model = Arc::new(ReadModel::default());
+        let mut pipeline = Pipeline::new(
+            Arc::clone(&settings.store),
+            Arc::clone(catalog.interpreters()),
+            Arc::clone(&read_model),
+        );
+        let revision = pipeline.load(now_ms()).map_err(Error::Load)?.revision;
+        Ok(Self {
+            settings,
+            catalog: Arc::new(catalog),
+            swapped,
+            read_model,
+            pipeline,
+            revision,
+        })
+    }
+
+    /// Begins every task, in the order of the flow; answers with the clusters that are not listed yet.
+    pub(crate) fn run(self, tasks: &Tasks, listener: TcpListener) -> Arc<Unsynced> {
+        let clusters = self.settings.clusters.iter();
+        let unsynced: BTreeSet<ClusterName> = clusters.map(|it| it.name().clone()).collect();
+        let unsynced = Arc::new(watch::Sender::new(unsynced));
+        let (events_tx, events_rx) = mpsc::channel(EVENTS_MAX);
+        let (inventory, inventory_rx) = mpsc::channel(INVENTORIES_MAX);
+        let catalog_api = CatalogApi::new(
+            Arc::clone(&self.catalog),
+            self.settings.interpreter_limits.clone(),
+            inventory,
+            self.pipeline.progress(),
+        );
+        for cluster in self.settings.clusters {
+            let running = cluster.run(events_tx.clone(), tasks.shutdown());
+            tasks.spawn("source of a cluster", infallible(running));
+        }
+        let contexts = self.pipeline.contexts().clone();
+        let following = follow(contexts, self.revision, events_tx, tasks.shutdown());
+        tasks.spawn("follower of the store", infallible(following));
+        let run = PipelineRun {
+            pipeline: self.pipeline,
+            events_rx,
+            swapped: self.swapped,
+            inventory_rx,
+            unsynced: Arc::clone(&unsynced),
+            clock: now_ms,
+        };
+        tasks.spawn("pipeline", run.run(tasks.shutdown()));
+        let hosts = follow_hosts(Arc::clone(&self.catalog), tasks.shutdown());
+        tasks.spawn("follower of other hosts", hosts);
+        let breaker = run_breaker(Arc::clone(&self.catalog), tasks.shutdown());
+        tasks.spawn("circuit breaker", breaker);
+        if let Some(directory) = self.settings.interpreters {
+            let bytes_max = self.settings.interpreter_limits.component_bytes_max;
+            let catalog = Arc::clone(&self.catalog);
+            let watching = watch_directory(catalog, directory, bytes_max, tasks.shutdown());
+            tasks.spawn("watcher of the directory of interpreters", watching);
+        }
+        let state = AppState {
+            read_model: self.read_model,
+            judge: Arc::new(InterpretApi(Arc::clone(self.catalog.interpreters()))),
+            catalog: Arc::new(catalog_api),
+            missing: missing(&unsynced),
+            clock: Arc::new(now_ms),
+            limits: self.settings.rest_limits,
+        };
+        answer(tasks, listener, state);
+        unsynced
+    }
+}
+
+fn open_catalog(settings: &Settings, swapped: &Arc<Notify>) -> Result<Catalog, Error> {
+    let limits = settings.interpreter_limits.clone();
+    let interpreters = engine::start(limits, settings.cache.as_deref())?;
+    let built_in = engine::built_in(&interpreters)?;
+    let swapped = Arc::clone(swapped);
+    let options = CatalogOptions {
+        interpreters: Arc::new(interpreters),
+        store: Arc::clone(&settings.store),
+        built_in,
+        limits: settings.catalog_limits.clone(),
+        clock: Arc::new(now_ms),
+        on_swap: Box::new(move || swapped.notify_one()),
+    };
+    Ok(Catalog::open(options)?)
+}
+
+/// Begins to answer requests.
+fn answer(tasks: &Tasks, listener: TcpListener, state: AppState) {
+    let (limits, shutdown) = (state.limits, tasks.shutdown());
+    let router = kindsight_rest::router(state);
+    let stopped = async move { shutdown.cancelled().await };
+    let serving = kindsight_rest::serve(listener, router, limits, stopped);
+    tasks.spawn("REST API", async move { serving.await.map(|_| ()) });
+}
+
+/// Answers `GET /readyz`: the clusters that are not listed yet, in words.
+fn missing(unsynced: &Arc<Unsynced>) -> Arc<dyn Fn() -> Vec<String> + Send + Sync> {
+    let unsynced = Arc::clone(unsynced);
+    Arc::new(move || {
+        let clusters = unsynced.borrow();
+        let clusters = clusters.iter();
+        clusters
+            .map(|cluster| format!("the first listing of cluster {cluster}"))
+            .collect()
+    })
+}
+
+async fn infallible(task: impl Future<Output = ()>) -> Result<(), Infallible> {
+    task.await;
+    Ok(())
+}

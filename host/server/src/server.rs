@@ -1,0 +1,92 @@
+//! A server: started, waited for, and stopped.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use kindsight_pipeline::Unsynced;
+use tokio::net::TcpListener;
+use tokio::task::spawn_blocking;
+
+use crate::error::Error;
+use crate::loaded::Loaded;
+use crate::settings::Settings;
+use crate::tasks::Tasks;
+
+/// Threads for steps that block: every request that judges, every command to an interpreter, and
+/// everything that reads files. Further steps wait for one that ends.
+const BLOCKING_THREADS_MAX: usize = 64;
+
+/// A server that answers, until it is stopped or one of its tasks ends.
+pub struct Server {
+    address: SocketAddr,
+    tasks: Tasks,
+    unsynced: Arc<Unsynced>,
+}
+
+/// The executor that everything but the interpreters runs on.
+///
+/// # Errors
+/// [`Error::Runtime`].
+pub fn runtime() -> Result<tokio::runtime::Runtime, Error> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    let builder = builder
+        .enable_all()
+        .max_blocking_threads(BLOCKING_THREADS_MAX);
+    builder.build().map_err(Error::Runtime)
+}
+
+impl Server {
+    /// Starts everything, and returns when requests are answered: with what the store knew, until the
+    /// clusters have reported.
+    ///
+    /// Takes milliseconds where the built-in interpreters are in the cache, and seconds otherwise.
+    ///
+    /// # Errors
+    /// [`Error`]: what keeps it from starting. Nothing goes on then.
+    pub async fn start(settings: Settings) -> Result<Self, Error> {
+        let Settings { listen, .. } = settings;
+        let loaded = spawn_blocking(move || Loaded::from_settings(settings));
+        let loaded = loaded.await.map_err(|_| Error::StartPanicked)??;
+        let listener = TcpListener::bind(listen).await;
+        let failed = |source| Error::Listen {
+            address: listen,
+            source,
+        };
+        let listener = listener.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let tasks = Tasks::default();
+        let unsynced = loaded.run(&tasks, listener);
+        Ok(Self {
+            address,
+            tasks,
+            unsynced,
+        })
+    }
+
+    /// The address it answers on.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Waits until every cluster has reported what it has, or the server has to stop.
+    pub async fn synced(&self) {
+        let mut unsynced = self.unsynced.subscribe();
+        let synced = unsynced.wait_for(BTreeSet::is_empty);
+        // An error would be a sender that is gone, and that is this value.
+        let _ = self.tasks.shutdown().run_until_cancelled(synced).await;
+    }
+
+    /// Waits until one of its tasks ends early. [`Self::stop`] then says which and why.
+    pub async fn failed(&self) {
+        self.tasks.shutdown().cancelled().await;
+    }
+
+    /// Stops taking requests, answers those that have begun, and ends every task.
+    ///
+    /// # Errors
+    /// [`Error::Task`] where a task had ended before.
+    pub async fn stop(self) -> Result<(), Error> {
+        self.tasks.stop().await
+    }
+}

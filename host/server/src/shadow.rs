@@ -1,0 +1,88 @@
+//! From a comparison of two sets of interpreters to the report of a shadow run.
+
+use kindsight_api::interpreters::{
+    self as api, ChangeSample, ShadowFaults, ShadowLatency, ShadowReport, ShadowedVersion,
+    VerdictChange,
+};
+use kindsight_interpreter::{CallSnapshot, Change, Comparison, Latency, Sample};
+use kindsight_model::{Gvk, InterpreterName};
+
+/// The report of a shadow run in which the old set had `live`, or nothing of that name, and the new
+/// one `candidate`.
+///
+/// Called for each `POST …/shadow`, and by commands that compare components without a server.
+pub fn shadow_report(
+    name: &InterpreterName,
+    live: Option<ShadowedVersion>,
+    candidate: ShadowedVersion,
+    found: Comparison,
+) -> ShadowReport {
+    ShadowReport {
+        name: name.clone(),
+        live,
+        candidate,
+        objects: found.objects,
+        changed: found.changed,
+        faults: ShadowFaults {
+            live: found.old.faults_total(),
+            candidate: found.new.faults_total(),
+        },
+        latency_us: ShadowLatency {
+            live: latency(&found.old),
+            candidate: latency(&found.new),
+        },
+        changes: found.changes.into_iter().map(change).collect(),
+    }
+}
+
+/// Durations of calls.
+pub(crate) fn latency(calls: &CallSnapshot) -> api::Latency {
+    let Latency {
+        p50_us,
+        p90_us,
+        p99_us,
+        max_us,
+    } = calls.latency;
+    api::Latency {
+        p50: p50_us,
+        p90: p90_us,
+        p99: p99_us,
+        max: max_us,
+    }
+}
+
+fn change(change: Change) -> VerdictChange {
+    let Change {
+        gvk,
+        from,
+        to,
+        count,
+        samples,
+    } = change;
+    VerdictChange {
+        kind: kind(&gvk),
+        from: from.to_string(),
+        to: to.to_string(),
+        count,
+        samples: samples.iter().map(sample).collect(),
+    }
+}
+
+/// `group/version/Kind`; the core group, which has no name, is called `core`.
+fn kind(gvk: &Gvk) -> String {
+    let group = match &*gvk.group {
+        "" => "core",
+        group => group,
+    };
+    format!("{group}/{}/{}", gvk.version, gvk.kind)
+}
+
+fn sample(sample: &Sample) -> ChangeSample {
+    ChangeSample {
+        place: sample.place.to_string(),
+        namespace: sample.namespace.to_string(),
+        name: sample.name.to_string(),
+        from: (&sample.from).into(),
+        to: (&sample.to).into(),
+    }
+}

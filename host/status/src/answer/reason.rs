@@ -1,0 +1,45 @@
+//! The sentence that says which resource made a roll-up what it is.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use kindsight_model::Phase;
+
+use crate::rollup::RollupResult;
+use crate::tally::Place;
+
+/// None where nothing is wrong.
+pub(super) fn reason(
+    result: &RollupResult<Place<'_>>,
+    counts: &BTreeMap<Phase, u32>,
+) -> Option<String> {
+    match result.worst {
+        _ if counts.is_empty() => Some("there is no resource to judge by".to_owned()),
+        Some(worst) => Some(sentence(worst)),
+        None if counts.keys().all(|phase| *phase == Phase::NotPresent) => {
+            Some("all resources are gone, as asked".to_owned())
+        }
+        None => None,
+    }
+}
+
+/// Kind, name, app, cluster, state and reason of a resource.
+fn sentence(worst: Place<'_>) -> String {
+    let Some(resource) = worst.resource() else {
+        return String::new();
+    };
+    let verdict = &resource.verdict;
+    let mut sentence = format!(
+        "{} {} of {} in {} is {}",
+        resource.gvk.kind,
+        resource.name,
+        worst.app,
+        worst.cluster.cluster(),
+        verdict.state
+    );
+    if !verdict.reason.is_empty() {
+        // Writing to a String does not fail.
+        let _ = write!(sentence, " ({})", verdict.reason);
+    }
+    sentence
+}

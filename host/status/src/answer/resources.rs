@@ -1,0 +1,106 @@
+//! Resources in an answer, made one by one while it is written.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use kindsight_api::status::{Detail, Output, QueryType, Resource};
+use kindsight_model::redact_secret;
+use serde::{Serialize, Serializer};
+
+use crate::query::StatusQuery;
+use crate::view::{ClusterView, ResourceView};
+
+/// The selected resources of one app in one cluster: written as a list of [`Resource`].
+#[derive(Debug, Clone)]
+pub struct Resources<'a> {
+    view: &'a ClusterView,
+    /// Their positions in the view; none for all of them.
+    positions: Option<BTreeSet<usize>>,
+    kind: QueryType,
+    output: Output,
+    explain: bool,
+}
+
+impl<'a> Resources<'a> {
+    /// All resources of the view, in the form that a query asks for.
+    pub(super) fn all(view: &'a ClusterView, query: &StatusQuery) -> Self {
+        Self {
+            view,
+            positions: None,
+            kind: query.kind,
+            output: query.output,
+            explain: query.explain,
+        }
+    }
+
+    /// The resources at these positions of the view, in the form that a query asks for.
+    pub(super) fn at(
+        view: &'a ClusterView,
+        positions: BTreeSet<usize>,
+        query: &StatusQuery,
+    ) -> Self {
+        Self {
+            positions: Some(positions),
+            ..Self::all(view, query)
+        }
+    }
+
+    /// None for a resource that is not shown.
+    fn resource(&self, view: &'a ResourceView) -> Option<Resource<'a>> {
+        match (self.output, self.kind) {
+            (Output::Summary, _) => None,
+            (_, QueryType::Rsync) => self.sent(view),
+            (_, QueryType::Cluster) => Some(self.there(view)),
+        }
+    }
+
+    /// A resource as it was sent; none for one that only the cluster has.
+    fn sent(&self, view: &'a ResourceView) -> Option<Resource<'a>> {
+        let manifest = view.manifest.as_ref().filter(|_| self.is_detail());
+        Some(Resource {
+            detail: manifest.map(|manifest| Detail::new(redact_secret(manifest))),
+            rsync_status: Some(view.rsync?),
+            ..Resource::new(&view.gvk, &view.name)
+        })
+    }
+
+    /// A resource as it is in the cluster.
+    fn there(&self, view: &'a ResourceView) -> Resource<'a> {
+        let object = view.object.as_ref().filter(|_| self.is_detail());
+        let verdict = &view.verdict;
+        Resource {
+            detail: object.map(|object| Detail::new(redact_secret(object))),
+            cluster_status: Some((&*verdict.state).into()),
+            namespace: (&*view.namespace).into(),
+            phase: Some(verdict.phase),
+            reason: (&*verdict.reason).into(),
+            message: (&*verdict.message).into(),
+            since: view.since_ms.and_then(moment),
+            expected: (!view.expected).then_some(false),
+            interpreter: verdict.by.as_ref().filter(|_| self.explain).cloned(),
+            ..Resource::new(&view.gvk, &view.name)
+        }
+    }
+
+    fn is_detail(&self) -> bool {
+        self.output == Output::Detail
+    }
+}
+
+impl Serialize for Resources<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let views = self.view.resources();
+        match &self.positions {
+            None => serializer.collect_seq(views.iter().filter_map(|one| self.resource(one))),
+            Some(positions) => {
+                let selected = positions.iter().filter_map(|&position| views.get(position));
+                serializer.collect_seq(selected.filter_map(|one| self.resource(one)))
+            }
+        }
+    }
+}
+
+/// None if that is not within the years -9999 to 9999.
+pub(super) fn moment(unix_ms: i64) -> Option<Timestamp> {
+    Timestamp::from_millisecond(unix_ms).ok()
+}

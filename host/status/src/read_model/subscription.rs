@@ -1,0 +1,121 @@
+//! Subscriptions to the changes of the read model.
+
+use kindsight_model::{ClusterName, ContextId, DigName};
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+
+/// Changes that wait for the slowest subscriber: a swap of interpreters changes some thousand contexts
+/// in a second. One that falls further behind reads the model again.
+pub const SUBSCRIPTION_CHANGES_MAX: usize = 4096;
+
+/// One change of the read model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed {
+    /// The generation of the state that it led to.
+    pub generation: u64,
+    /// What was published, or is gone; read the model to know which.
+    pub subject: Subject,
+}
+
+/// The subject of a change.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Subject {
+    /// The view of a context.
+    Context(ContextId),
+    /// The record of a deployment intent group.
+    Dig(DigName),
+    /// The record of a cluster.
+    Cluster(ClusterName),
+}
+
+/// The reason why a subscription ends or has to begin anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Lagged {
+    /// The subscriber fell more than [`SUBSCRIPTION_CHANGES_MAX`] changes behind: read the model, and go
+    /// on with this subscription.
+    #[error("{0} changes were missed: read the model again")]
+    Missed(u64),
+    /// The read model is gone: stop.
+    #[error("the read model is closed")]
+    Closed,
+}
+
+/// The changes of a read model, from the moment of the subscription on.
+#[derive(Debug)]
+pub struct Subscription(broadcast::Receiver<Changed>);
+
+impl Subscription {
+    /// Waits for the next change. May be cancelled without losing one.
+    ///
+    /// # Errors
+    /// See [`Lagged`].
+    pub async fn next(&mut self) -> Result<Changed, Lagged> {
+        self.0.recv().await.map_err(|error| match error {
+            RecvError::Lagged(missed) => Lagged::Missed(missed),
+            RecvError::Closed => Lagged::Closed,
+        })
+    }
+}
+
+/// The sending half. A change without subscribers costs nothing.
+#[derive(Debug)]
+pub(super) struct Publisher(broadcast::Sender<Changed>);
+
+impl Default for Publisher {
+    fn default() -> Self {
+        Self(broadcast::Sender::new(SUBSCRIPTION_CHANGES_MAX))
+    }
+}
+
+impl Publisher {
+    pub(super) fn publish(&self, changed: Changed) {
+        // It fails where nobody is subscribed.
+        let _ = self.0.send(changed);
+    }
+
+    pub(super) fn subscribe(&self) -> Subscription {
+        Subscription(self.0.subscribe())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{FIRST, SECOND, context, id};
+    use crate::{ReadModel, Snapshot};
+
+    fn changed(generation: u64, of: &str) -> Changed {
+        let subject = Subject::Context(id(of));
+        Changed {
+            generation,
+            subject,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_subscriber_is_told_what_changes_after_the_state_it_read() {
+        let model = ReadModel::default();
+        let view = |of: &str| Some(context(of, "Instantiated", Vec::new()));
+        model.publish_context(&id(FIRST), view(FIRST));
+        let (generation, mut subscription) = model.subscribe(Snapshot::generation);
+        assert_eq!(generation, 1);
+        model.publish_context(&id(SECOND), view(SECOND));
+        model.publish_context(&id(FIRST), None);
+        assert_eq!(subscription.next().await, Ok(changed(2, SECOND)));
+        assert_eq!(subscription.next().await, Ok(changed(3, FIRST)));
+        assert!(model.inspect(|it| it.context(&id(FIRST)).is_none()));
+        drop(model);
+        assert_eq!(subscription.next().await, Err(Lagged::Closed));
+    }
+
+    #[tokio::test]
+    async fn a_subscriber_that_falls_behind_is_told_so_and_goes_on() {
+        let model = ReadModel::default();
+        let ((), mut subscription) = model.subscribe(|_| ());
+        for _ in 0..SUBSCRIPTION_CHANGES_MAX + 3 {
+            model.publish_context(&id(FIRST), None);
+        }
+        assert_eq!(subscription.next().await, Err(Lagged::Missed(3)));
+        assert_eq!(subscription.next().await, Ok(changed(4, FIRST)));
+    }
+}

@@ -1,0 +1,184 @@
+//! A store that fails, or stops as a process does that is killed, where a test says so.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use kindsight_model::Digest;
+use kindsight_store::{
+    Batch, Error, Keys, Range, RedbStore, Result, Revision, Store, Watch, Write,
+};
+
+/// The key of the catalog's state.
+const STATE: &str = "/kindsight/interpreters/book/";
+/// The prefix of components.
+const COMPONENTS: &str = "/kindsight/interpreters/components/";
+
+/// Called after a component was stored.
+pub(crate) type Hook = Box<dyn FnOnce() + Send>;
+
+/// A part of the store that fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Failing {
+    ReadState,
+    WriteState,
+    ListComponents,
+    ReadComponents,
+    WriteComponents,
+}
+
+/// A real store in memory, and what goes wrong with it.
+pub(crate) struct FailingStore {
+    store: RedbStore,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    writes: usize,
+    writes_max: Option<usize>,
+    failing: BTreeSet<Failing>,
+    after_component: Option<Hook>,
+}
+
+/// Everything of the catalog that outlives a process.
+#[derive(Clone, Default)]
+pub(crate) struct Kept {
+    pub(crate) state: Option<Vec<u8>>,
+    pub(crate) components: BTreeMap<Digest, Vec<u8>>,
+}
+
+impl Default for FailingStore {
+    fn default() -> Self {
+        Self {
+            store: RedbStore::in_memory().expect("a store in memory"),
+            state: Mutex::default(),
+        }
+    }
+}
+
+impl FailingStore {
+    /// A store that holds what another held.
+    pub(crate) fn over(kept: Kept) -> Arc<Self> {
+        let store = Self::default();
+        let mut batch = Batch::new();
+        if let Some(state) = kept.state {
+            batch = batch.put(STATE, state);
+        }
+        for (digest, component) in kept.components {
+            batch = batch.put(format!("{COMPONENTS}{digest}/00000/"), component);
+        }
+        store.store.apply(&batch).expect("it is written");
+        Arc::new(store)
+    }
+
+    /// Everything it holds of the catalog.
+    pub(crate) fn kept(&self) -> Kept {
+        let parts = self.store.range(COMPONENTS).expect("it is read").entries;
+        let mut components: BTreeMap<Digest, Vec<u8>> = BTreeMap::new();
+        for (key, part) in parts {
+            let digest = key.trim_start_matches(COMPONENTS).split('/').next();
+            let digest = digest.and_then(|it| it.parse().ok()).expect("a digest");
+            components.entry(digest).or_default().extend(part);
+        }
+        Kept {
+            state: self.store.get(STATE).expect("it is read"),
+            components,
+        }
+    }
+
+    /// Calls of that sort fail until `mend`.
+    pub(crate) fn fail(&self, failing: Failing) {
+        self.lock().failing.insert(failing);
+    }
+
+    /// Nothing fails any more.
+    pub(crate) fn mend(&self) {
+        self.lock().failing.clear();
+    }
+
+    /// The first `max` writes are kept, and none after them.
+    pub(crate) fn stop_after(&self, max: usize) {
+        self.lock().writes_max = Some(max);
+    }
+
+    /// Writes so far, those that failed included.
+    pub(crate) fn writes(&self) -> usize {
+        self.lock().writes
+    }
+
+    /// Whether it has stopped.
+    pub(crate) fn is_stopped(&self) -> bool {
+        let state = self.lock();
+        state.writes_max.is_some_and(|max| state.writes > max)
+    }
+
+    /// Called when the next component is stored.
+    pub(crate) fn after_component(&self, hook: Hook) {
+        self.lock().after_component = Some(hook);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("no panic")
+    }
+
+    fn read(&self, failing: Failing) -> Result<()> {
+        if self.lock().failing.contains(&failing) {
+            return Err(Error::Backend("the disk does not answer".into()));
+        }
+        Ok(())
+    }
+}
+
+fn is_component(batch: &Batch) -> bool {
+    let mut writes = batch.writes().iter();
+    writes.any(|it| matches!(it, Write::Put { key, .. } if key.starts_with(COMPONENTS)))
+}
+
+impl Store for FailingStore {
+    fn get(&self, key: &str) -> Result<Option<Vec<u8>>> {
+        self.read(Failing::ReadState)?;
+        self.store.get(key)
+    }
+
+    fn range(&self, prefix: &str) -> Result<Range> {
+        self.read(Failing::ReadComponents)?;
+        self.store.range(prefix)
+    }
+
+    fn keys(&self, prefix: &str) -> Result<Keys> {
+        self.read(Failing::ListComponents)?;
+        self.store.keys(prefix)
+    }
+
+    fn apply(&self, batch: &Batch) -> Result<Revision> {
+        let is_component = is_component(batch);
+        let failing = if is_component {
+            Failing::WriteComponents
+        } else {
+            Failing::WriteState
+        };
+        let hook = {
+            let mut state = self.lock();
+            state.writes += 1;
+            let is_stopped = state.writes_max.is_some_and(|max| state.writes > max);
+            if is_stopped || state.failing.contains(&failing) {
+                return Err(Error::Full(io::ErrorKind::StorageFull.into()));
+            }
+            state.after_component.take_if(|_| is_component)
+        };
+        let revision = self.store.apply(batch)?;
+        if let Some(hook) = hook {
+            hook();
+        }
+        Ok(revision)
+    }
+
+    fn watch(&self, prefix: &str, after: Revision) -> Result<Watch> {
+        self.store.watch(prefix, after)
+    }
+
+    fn value_bytes_max(&self) -> usize {
+        self.store.value_bytes_max()
+    }
+}
