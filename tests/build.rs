@@ -1,4 +1,4 @@
-//! Builds the guests that misbehave, and makes the list of them.
+//! Builds the guests that misbehave, and generates the list of them.
 
 use std::error::Error;
 

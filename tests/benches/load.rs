@@ -1,5 +1,4 @@
-//! What it takes to have interpreters: compiling and loading each that ships, and the memory of a
-//! hundred.
+//! Cost of interpreters: compiling and loading each built-in one, and the memory of a hundred.
 //!
 //! `cargo bench -p kindsight-tests --bench load`
 
@@ -54,7 +53,7 @@ fn main() {
             kindsight_tests::hostile(&text)
         })
         .collect();
-    // Once to fill the cache, so that what compiling takes is not counted with what is kept.
+    // Once to fill the cache, so that memory for compiling is not counted.
     let filling = start();
     for component in &components {
         filling.load(component).expect("a component");

@@ -1,4 +1,4 @@
-//! What a status query costs, from memory to JSON text: a small application and a large one.
+//! Cost of a status query, from memory to JSON text: a small application and a large one.
 //!
 //! `cargo bench -p kindsight-tests --bench query`
 
@@ -19,7 +19,7 @@ use kindsight_status::{
 const APPS: usize = 3;
 const CLUSTERS: usize = 2;
 
-/// One read_model with one application of about `resources` resources.
+/// A read model with one application of about `resources` resources.
 fn read_model(resources: usize) -> (ReadModel, DigName) {
     let each = resources.div_ceil(APPS * CLUSTERS);
     let id: kindsight_model::ContextId = "2755581958183303505".parse().expect("an id");

@@ -1,15 +1,15 @@
-//! What one verdict costs, by Kind, on objects a cluster reported.
+//! Cost of one verdict, by Kind, on objects a cluster reported.
 //!
-//! In each group, on the same bytes, the object cut down to the fields its interpreter asks for:
+//! In each group, on the same bytes, the object trimmed to the fields its interpreter declares:
 //! - `native`: the rule as native code;
-//! - `warm`: the same rule as a component, in an instance that is there already, with everything
-//!   that surrounds a call;
+//! - `warm`: the same rule as a component, in a pooled instance, with everything that surrounds a
+//!   call;
 //! - `fresh`: as `warm`, in an instance made for this one call;
 //! - `memo`: an input that was judged before;
 //!
 //! and on the object as it was reported:
-//! - `trim`: cutting it down;
-//! - `trim and warm`, `trim and memo`: what a changed and an unchanged object cost from end to end.
+//! - `trim`: trimming it;
+//! - `trim and warm`, `trim and memo`: a changed and an unchanged object from end to end.
 //!
 //! Last comes a table of `warm / native`. There both take turns every half a millisecond, so that a
 //! machine whose speed drifts slows both alike: trust it rather than a quotient of the times above.
@@ -27,11 +27,11 @@ use kindsight_interpreter::{
 use kindsight_model::{Object, Source, decode_bundle};
 use kindsight_sdk::{Interpreter, harness};
 
-/// What the monitor in one cluster of the recording reported.
+/// Report of one app by the monitor of a cluster in the recording.
 macro_rules! bundle {
     ($app:literal) => {
         include_bytes!(concat!(
-            "../../host/kindsight/recording/clusters/vfw-cluster-provider+edge01/2755581958183303505-",
+            "../../host/server/recording/clusters/vfw-cluster-provider+edge01/2755581958183303505-",
             $app,
             ".json"
         ))
@@ -90,7 +90,7 @@ impl Case {
         }
     }
 
-    /// Judges the object as it is cut down for the interpreter: the bytes the native rule reads.
+    /// Judges the object as trimmed for the interpreter: the bytes the native rule reads.
     fn trimmed(&self, isolation: Isolation, memo_bytes_max: usize) -> impl FnMut() {
         let mut worker = Worker::new(limits(isolation), Arc::new(Memo::new(memo_bytes_max)));
         let gvk = &self.object.gvk;
@@ -139,8 +139,8 @@ fn bench<I: Interpreter>(criterion: &mut Criterion, plugin: &str, object: Object
     group.finish();
 }
 
-/// Prints what a warm call costs in native rules: the middle of many short turns, and the quarters
-/// around it.
+/// Prints the ratio of a warm call to a native one: the median of many short turns, and the
+/// quartiles.
 fn ratio<I: Interpreter>(plugin: &str, object: Object) {
     const TURNS: usize = 401;
     const TURN: Duration = Duration::from_micros(500);
@@ -169,7 +169,7 @@ fn ratio<I: Interpreter>(plugin: &str, object: Object) {
     );
 }
 
-/// How often `run` fits into `time`.
+/// Number of calls of `run` that fit into `time`.
 fn calls_within(time: Duration, run: &mut impl FnMut()) -> u32 {
     let (start, mut calls) = (Instant::now(), 0);
     while start.elapsed() < time {
@@ -179,7 +179,7 @@ fn calls_within(time: Duration, run: &mut impl FnMut()) -> u32 {
     calls
 }
 
-/// What one of `calls` calls takes.
+/// Seconds that one of `calls` calls takes.
 fn seconds(calls: u32, run: &mut impl FnMut()) -> f64 {
     let start = Instant::now();
     for _ in 0..calls {

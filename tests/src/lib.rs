@@ -1,4 +1,4 @@
-//! What the tests that cross rooms share: the guests that misbehave.
+//! Guests that misbehave, shared by the tests.
 
 /// A guest, built to a component by this crate's build script.
 #[derive(Debug, Clone, Copy)]
@@ -12,14 +12,14 @@ pub struct Guest {
 /// All of them, in order of name.
 pub static GUESTS: &[Guest] = include!(concat!(env!("OUT_DIR"), "/guests.rs"));
 
-/// What the hostile guest says of itself as it was built: where its own text begins.
+/// Description of the hostile guest as it was built: where its buffer begins.
 const ORIGINAL: &[u8] = br#"{"name": "hostile"}"#;
 
-/// The hostile guest, saying `description` of itself: JSON text with the members that
+/// The hostile guest with that `description`: JSON text with the members that
 /// `tests/guests/hostile/src/description.rs` lists. A component of its own, with its own digest.
 ///
 /// # Panics
-/// When the text does not fit into the room the guest has for it.
+/// When the text does not fit into the guest's buffer.
 pub fn hostile(description: &str) -> Vec<u8> {
     let guest = GUESTS.iter().find(|guest| guest.name == "hostile");
     let mut wasm = guest.expect("the hostile guest was built").wasm.to_vec();
@@ -32,13 +32,13 @@ pub fn hostile(description: &str) -> Vec<u8> {
         .iter()
         .skip(ORIGINAL.len())
         .take_while(|byte| **byte == b' ');
-    let room = ORIGINAL.len() + spaces.count();
-    assert!(description.len() <= room, "{room} bytes of room");
+    let capacity = ORIGINAL.len() + spaces.count();
+    assert!(description.len() <= capacity, "over {capacity} bytes");
     let padding = std::iter::repeat(b' ');
     for (byte, new) in rest
         .iter_mut()
         .zip(description.bytes().chain(padding))
-        .take(room)
+        .take(capacity)
     {
         *byte = new;
     }

@@ -1,4 +1,4 @@
-//! The contract in `wit/`: documented throughout, and changed only where a reviewer sees it.
+//! The contract in `wit/`: every item is documented, and changes of shape show in a snapshot.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -17,7 +17,7 @@ fn name_of(interface: &Interface) -> &str {
     interface.name.as_deref().expect("a name")
 }
 
-/// Types an interface defines itself, with their names; not those it takes from another.
+/// Types an interface defines itself, with their names; not those it uses from another.
 fn own_types<'r>(resolve: &'r Resolve, interface: &'r Interface) -> Vec<(&'r str, &'r TypeDef)> {
     let types = interface.types.iter();
     let types = types.map(|(name, id)| (name.as_str(), &resolve.types[*id]));
@@ -26,7 +26,7 @@ fn own_types<'r>(resolve: &'r Resolve, interface: &'r Interface) -> Vec<(&'r str
         .collect()
 }
 
-/// Members of a type that its author describes one by one.
+/// Members of a type that are documented one by one.
 fn members(kind: &TypeDefKind) -> Vec<(&str, &Docs)> {
     match kind {
         TypeDefKind::Record(it) => it
@@ -56,11 +56,11 @@ fn members(kind: &TypeDefKind) -> Vec<(&str, &Docs)> {
 #[test]
 fn every_item_is_documented() {
     let resolve = contract();
-    let mut bare = Vec::new();
+    let mut undocumented = Vec::new();
     let mut need = |name: String, docs: &Docs| {
         let text = docs.contents.as_deref().unwrap_or_default();
         if text.trim().is_empty() {
-            bare.push(name);
+            undocumented.push(name);
         }
     };
     for (_, package) in &resolve.packages {
@@ -82,7 +82,10 @@ fn every_item_is_documented() {
             }
         }
     }
-    assert!(bare.is_empty(), "say what these are: {bare:#?}");
+    assert!(
+        undocumented.is_empty(),
+        "without a doc comment: {undocumented:#?}"
+    );
 }
 
 /// Shapes are frozen for the major version. Where this fails for `1.x`, every component that exists

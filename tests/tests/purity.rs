@@ -1,4 +1,4 @@
-//! The interpreters that ship: the same answer every time, and an answer to everything.
+//! The built-in interpreters: the same verdict every time, and a verdict on every object.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Map, Value, json};
 
-/// The examples of every interpreter that ships, by the name of its folder.
+/// The fixtures of every built-in interpreter, by the name of its folder.
 macro_rules! fixtures {
     ($($folder:literal => $crate_name:ident::$interpreter:ident),+ $(,)?) => {
         [$(($folder, <Adapter<$crate_name::$interpreter> as Guest>::fixtures as fn() -> Vec<Fixture>)),+]
@@ -38,8 +38,8 @@ const FIXTURES: [Plugin; 13] = fixtures! {
     "storage" => kindsight_plugin_storage::Storage,
 };
 
-/// Everything that ships, live.
-fn shipped() -> Interpreters {
+/// All built-in interpreters, live.
+fn built_in() -> Interpreters {
     let interpreters = Interpreters::start(Limits::default(), None).expect("an engine");
     let set = kindsight_plugins::BUILT_IN.iter().map(|built_in| {
         let loaded = interpreters.load(built_in.wasm);
@@ -59,7 +59,7 @@ fn forgetful(isolation: Isolation) -> Worker {
     Worker::new(limits, Arc::new(Memo::new(0)))
 }
 
-/// The object of a fixture, and what stands beside it.
+/// The object of a fixture, and its related objects.
 fn example(fixture: &Fixture) -> (Object, Siblings) {
     let object = Object::from_json(fixture.object.as_str()).expect("an object");
     let related = fixture.related.iter().map(|related| {
@@ -88,7 +88,7 @@ fn every_interpreter_that_ships_is_tried_here() {
 
 #[test]
 fn every_fixture_has_the_same_answer_warm_and_fresh() {
-    let interpreters = shipped();
+    let interpreters = built_in();
     let set = interpreters.published();
     let mut warm = forgetful(Isolation::Pooled);
     let mut fresh = forgetful(Isolation::PerCall);
@@ -110,10 +110,10 @@ fn every_fixture_has_the_same_answer_warm_and_fresh() {
     }
 }
 
-/// Every fixture again, backwards: what was judged before makes no difference.
+/// Judges every fixture forwards and backwards: earlier calls make no difference.
 #[test]
 fn the_order_of_objects_makes_no_difference() {
-    let interpreters = shipped();
+    let interpreters = built_in();
     let set = interpreters.published();
     let mut worker = forgetful(Isolation::Pooled);
     let mut judge = |fixture: &Fixture| {
@@ -132,10 +132,10 @@ fn the_order_of_objects_makes_no_difference() {
 
 #[test]
 fn every_object_of_the_recording_is_judged() {
-    let interpreters = shipped();
+    let interpreters = built_in();
     let clusters = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../host/kindsight/recording/clusters"
+        "/../host/server/recording/clusters"
     );
     let mut judged_objects = 0;
     for cluster in std::fs::read_dir(clusters).expect("the recording") {
@@ -159,8 +159,8 @@ fn every_object_of_the_recording_is_judged() {
     );
 }
 
-/// Whether the host gives this reason where an interpreter did something wrong. Not among them is
-/// `InvalidInput`: an object that anybody wrote may be none that an interpreter can read.
+/// Returns whether the host gives this reason for a fault of an interpreter. `InvalidInput` is none: an
+/// interpreter may be unable to read an arbitrary object.
 fn is_fault(reason: &str) -> bool {
     const FAULTS: [&str; 8] = [
         "InterpreterTimedOut",
@@ -175,7 +175,7 @@ fn is_fault(reason: &str) -> bool {
     FAULTS.contains(&reason)
 }
 
-/// Words that rules look for, so that what is made up comes near what they read.
+/// Members that rules look for, so that generated objects come near real ones.
 const KEYS: [&str; 32] = [
     "metadata",
     "spec",
@@ -251,7 +251,7 @@ fn any_value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// An object with the members every interpreter looks at first, of any type.
+/// An object with the members every interpreter reads first, of any type.
 fn any_object() -> impl Strategy<Value = Map<String, Value>> {
     let part = || prop::option::weighted(0.9, any_value());
     (part(), part(), part(), part()).prop_map(|(metadata, spec, status, data)| {
@@ -268,7 +268,7 @@ fn any_object() -> impl Strategy<Value = Map<String, Value>> {
     })
 }
 
-/// One object of every Kind the interpreter speaks for.
+/// One Kind for every pattern of the interpreter.
 fn kinds(interpreter: &Interpreter) -> Vec<Gvk> {
     let kinds = interpreter.description().kinds.iter();
     let exact = |part: &str, any: &str| {
@@ -302,8 +302,8 @@ fn with_kind(mut members: Map<String, Value>, gvk: &Gvk) -> Object {
     Object::from_json(Value::Object(members).to_string()).expect("an object")
 }
 
-/// Who speaks for what, of everything that is live.
-fn everything(set: &Published) -> Vec<Gvk> {
+/// The Kinds of all live interpreters.
+fn all_kinds(set: &Published) -> Vec<Gvk> {
     set.interpreters()
         .flat_map(|(_, interpreter)| kinds(interpreter))
         .collect()
@@ -312,9 +312,9 @@ fn everything(set: &Published) -> Vec<Gvk> {
 #[test]
 fn any_object_of_any_kind_has_a_verdict() {
     const CASES: u32 = 128;
-    let interpreters = shipped();
+    let interpreters = built_in();
     let set = interpreters.published();
-    let kinds = everything(&set);
+    let kinds = all_kinds(&set);
     assert!(kinds.len() > 20);
     let worker = std::cell::RefCell::new(forgetful(Isolation::Pooled));
     let mut runner = TestRunner::new(ProptestConfig {

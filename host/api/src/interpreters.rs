@@ -38,7 +38,7 @@ pub struct InterpreterList {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct InterpreterSummary {
-    /// Name of the interpreter; of a file that was refused before it could tell one, that of the file.
+    /// Name of the interpreter, or of a refused file that did not get as far as to name one.
     #[schema(example = "apps")]
     pub name: String,
     /// State of the interpreter.

@@ -258,7 +258,7 @@ fn draw_id() -> Result<ContextId> {
     let id = below_2_63.to_string();
     id.parse().map_err(|_| Error::Name {
         name: id,
-        wanted: "an AppContext id",
+        expected: "an AppContext id",
     })
 }
 

@@ -45,13 +45,13 @@ impl ResourceName {
         if name.is_empty() || name.len() > NAME_BYTES_MAX || name.contains(bad) {
             return Err(Error::Name {
                 name: name.to_owned(),
-                wanted: "the name of a resource: 1 to 253 bytes without `/` and control characters",
+                expected: "the name of a resource: 1 to 253 bytes without `/` and control characters",
             });
         }
         if !is_label_value(kind) {
             return Err(Error::Name {
                 name: kind.to_owned(),
-                wanted: "a Kind: 1 to 63 letters and digits",
+                expected: "a Kind: 1 to 63 letters and digits",
             });
         }
         Ok(Self {
@@ -84,7 +84,7 @@ impl FromStr for ResourceName {
     fn from_str(text: &str) -> Result<Self> {
         let (name, kind) = split_resource(text).ok_or_else(|| Error::Name {
             name: text.to_owned(),
-            wanted: "a resource: write `<name>+<Kind>`",
+            expected: "a resource: write `<name>+<Kind>`",
         })?;
         Self::new(name, kind)
     }
@@ -135,7 +135,7 @@ impl ContextKeys {
         if !is_label_value(app) || app == NOT_AN_APP {
             return Err(Error::Name {
                 name: app.to_owned(),
-                wanted: "the name of an app: a Kubernetes label value other than `instruction`",
+                expected: "the name of an app: a Kubernetes label value other than `instruction`",
             });
         }
         Ok(AppKeys(format!("{}app/{app}/", self.0)))

@@ -55,12 +55,12 @@ pub use status::Connectivity;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The name cannot be part of a key: refuse the request that it came from.
-    #[error("`{name}` is not {wanted}")]
+    #[error("`{name}` is not {expected}")]
     Name {
         /// The name as given.
         name: String,
         /// The kind of name that is expected, with its rules.
-        wanted: &'static str,
+        expected: &'static str,
     },
     /// The record was written by another release, most likely a newer one: use that release.
     #[error("`{key}` has version {found}, this release knows {known}")]

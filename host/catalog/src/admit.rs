@@ -118,7 +118,7 @@ impl Catalog {
         let by = interpreter.by();
         let mut inner = self.lock();
         let mut state = inner.state.clone();
-        if !state.has_room_for(&by.name) {
+        if !state.make_space_for(&by.name) {
             let why = format!("there are {NAMES_MAX} names already, which is the limit");
             return Err(Refusal::at(LoadStep::Published, why));
         }
@@ -197,7 +197,7 @@ impl Catalog {
         let _ = self.follow();
         let mut inner = self.lock();
         let mut state = inner.state.clone();
-        if !state.has_room_for(name) {
+        if !state.make_space_for(name) {
             return;
         }
         let entry = state.entries.entry(name.clone()).or_default();

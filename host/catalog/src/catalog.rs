@@ -53,8 +53,8 @@ pub struct CatalogOptions {
     pub on_swap: Box<dyn Fn() + Send + Sync>,
 }
 
-/// All interpreters of a host, and the only one who publishes them. One for each process; shared by all
-/// in it who load, ask and watch.
+/// All interpreters of a host; nothing else publishes them. One per process, shared by the API, the
+/// watched directory and the background tasks.
 pub struct Catalog {
     pub(crate) options: CatalogOptions,
     pub(crate) store: CatalogStore,
@@ -144,7 +144,7 @@ impl Catalog {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Changes are made on copies: what a panic left behind is whole.
+        // Changes are made on copies, so a panic leaves a consistent state.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -195,7 +195,7 @@ impl Entry {
         live.ok_or_else(|| Refusal::Conflict(format!("{digest} is not live any more")))
     }
 
-    /// Whether a version of it judges.
+    /// Its status: live, disabled, or without a live version.
     pub(crate) fn status(&self) -> OutcomeStatus {
         match self.effective() {
             _ if self.is_disabled => OutcomeStatus::Disabled,

@@ -1,4 +1,4 @@
-//! The way from a changed entry to what is published.
+//! Commits: from a changed entry to the published set.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -29,7 +29,7 @@ const PACE: Pace = Pace {
 };
 
 /// The most files of the directory that are looked at, the first by name. Each costs a few system
-/// calls at each look, and a thousand of them some milliseconds; nobody has a thousand interpreters.
+/// calls at each look, and a thousand of them some milliseconds; no host has a thousand interpreters.
 const FILES_MAX: usize = 1000;
 
 /// Options for a directory of components of at most so many bytes each. One look hands on no more
@@ -128,7 +128,7 @@ impl DirectoryWatch {
         self.remind(|retry| matches!(retry, Retry::At(at) if at <= now));
         self.gone = self.find_gone(&changes);
         // What is gone comes last: a file that was given another name has taken over what it filled
-        // by then, and nobody saw its Kinds judged otherwise.
+        // by then, so its Kinds were never judged otherwise.
         for change in changes {
             self.handle_change(change, now);
         }

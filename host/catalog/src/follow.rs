@@ -1,4 +1,4 @@
-//! Tasks that keep the catalog true: following other hosts, and the circuit breaker.
+//! Background tasks of the catalog: following other hosts, and the circuit breaker.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

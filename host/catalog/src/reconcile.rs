@@ -77,7 +77,7 @@ impl Catalog {
         }
     }
 
-    /// Follows what another host that shares the store has changed since; answers whether there was
+    /// Follows what another host that shares the store has changed since; returns whether there was
     /// something. Reads one value where there is nothing. Called when the store's watch says so, and
     /// before every change; writes nothing, so that hosts of different releases do not answer each other
     /// for ever.

@@ -92,10 +92,10 @@ pub struct Event {
 }
 
 impl CatalogState {
-    /// Whether there is room for an entry of that name. Makes some, where there is none, by forgetting
-    /// the name of which nothing is known but refusals, and those for the longest time: who sends
-    /// garbage under many names must not keep good ones out.
-    pub(crate) fn has_room_for(&mut self, name: &InterpreterName) -> bool {
+    /// Returns whether an entry of that name fits below the limit. If not, removes the entry that has only
+    /// refusals and whose last event is the oldest: garbage sent under many names must not block valid
+    /// components.
+    pub(crate) fn make_space_for(&mut self, name: &InterpreterName) -> bool {
         if self.entries.len() < NAMES_MAX || self.entries.contains_key(name) {
             return true;
         }
@@ -121,7 +121,7 @@ impl CatalogState {
 }
 
 impl Entry {
-    /// Whether nothing but refusals is known of it.
+    /// Returns whether it has nothing but refused versions.
     pub(crate) fn is_only_refused(&self) -> bool {
         let mut versions = self.sources.values().flat_map(|source| &source.versions);
         let is_set = self.is_disabled || self.settings.is_some();

@@ -1,8 +1,8 @@
 //! The catalog's part of a store: its state, and components by digest.
 //!
 //! A component is stored in parts, because a store has a limit on values that is far below the size of
-//! some components. Parts are written before any state speaks of them, so half a component is one that
-//! nobody asks for; who reads one checks its digest.
+//! some components. Parts are written before any state speaks of them, so a partly written
+//! component is never referenced; readers check its digest.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! A folder as a cluster: each of its `*.json` files is a ResourceBundleState.
+//! Folders as clusters: each `*.json` file of a folder is a ResourceBundleState.
 //!
-//! [`kindsight_folder`] finds out what changed in the folder; here the bytes become bundles, and the
-//! files about one deployment become one report.
+//! [`kindsight_folder`] detects changes of files; this module decodes them to bundles, and merges the
+//! files about one deployment into one report.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,16 +18,16 @@ mod reports;
 
 use reports::Reports;
 
-/// The most files of one folder that are read; of more, the first by name. A few system calls for
-/// each of them are some tens of milliseconds at each look.
+/// Maximum number of files read in one folder; of more, the first by name. A few system calls for each
+/// take some tens of milliseconds per scan.
 const FILES_MAX: usize = 10_000;
 
-/// A file counts when it was the same for so long. A monitor writes a report at once, and whoever
-/// waits for it should not notice.
+/// Time for which a file must be unchanged before it is read. Short, since a monitor writes a report in
+/// one go.
 const QUIET_FOR: Duration = Duration::from_millis(50);
 
-/// The times of the looks: a change is reported within half a second, even if the folder never falls
-/// quiet, and within some seconds where the kernel does not tell of it.
+/// Scan intervals: a change is reported within half a second, even if the folder never falls quiet, and
+/// within some seconds where the kernel does not notify of it.
 const PACE: Pace = Pace {
     quiet_within: Duration::from_millis(250),
     poll_every: Duration::from_secs(5),
@@ -35,7 +35,7 @@ const PACE: Pace = Pace {
 
 /// A cluster whose reports are the files of a folder.
 ///
-/// Files whose names begin with a dot or do not end in `.json` are not looked at.
+/// Files whose names begin with a dot or do not end in `.json` are ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FolderCluster {
     name: ClusterName,
@@ -49,7 +49,7 @@ impl FolderCluster {
         Self { name, path }
     }
 
-    /// The cluster that the folder stands for.
+    /// Name of the cluster.
     pub fn name(&self) -> &ClusterName {
         &self.name
     }
@@ -59,11 +59,11 @@ impl FolderCluster {
         &self.path
     }
 
-    /// Sends the events of the folder, until `shutdown` is cancelled or nobody listens to `events`.
+    /// Sends the events of the folder, until `shutdown` is cancelled or `events` is closed.
     ///
-    /// Waits while `events` is full. In memory are at most one bundle beside those in the channel, and
-    /// the bytes of as many files as fit into [`BUNDLE_BYTES_MAX`]. Cancelling is prompt; at worst
-    /// those are read to their end in the background.
+    /// Waits while `events` is full. Holds at most one bundle besides those in the channel, and up to
+    /// [`BUNDLE_BYTES_MAX`] bytes of files. Cancellation is prompt; at worst these files are read to their
+    /// end in the background.
     pub async fn run<E: From<ClusterEvent>>(self, events: Sender<E>, shutdown: CancellationToken) {
         self.run_at(PACE, events, shutdown).await;
     }
@@ -82,7 +82,7 @@ impl FolderCluster {
             events,
             is_sync_due: false,
         };
-        // Either way there is nothing left to do: cancelled, or nobody listens.
+        // Cancelled, or the channel is closed: nothing left to do in both cases.
         let _ = shutdown
             .run_until_cancelled(follower.follow(&shutdown))
             .await;
@@ -99,7 +99,7 @@ fn options() -> FolderOptions {
     }
 }
 
-/// Editors and copying tools keep unfinished files under other names.
+/// Returns whether a file is a report. Editors and copying tools keep unfinished files under other names.
 fn is_bundle_name(name: &str) -> bool {
     !name.starts_with('.')
         && name
@@ -107,10 +107,10 @@ fn is_bundle_name(name: &str) -> bool {
             .is_some_and(|stem| !stem.is_empty())
 }
 
-/// Nobody listens any more.
-struct Unheard;
+/// The channel of events is closed.
+struct Closed;
 
-/// A file that is there.
+/// A file that exists.
 enum Present {
     Content(Vec<u8>, ContentHash),
     Rejected(String),
@@ -122,20 +122,20 @@ struct Follower<E> {
     watcher: Watcher,
     reports: Reports,
     events: Sender<E>,
-    /// The listing is complete, and that was not reported yet.
+    /// True from a complete listing until [`ClusterEvent::Synced`] is sent.
     is_sync_due: bool,
 }
 
 impl<E: From<ClusterEvent>> Follower<E> {
-    async fn follow(mut self, shutdown: &CancellationToken) -> Result<(), Unheard> {
+    async fn follow(mut self, shutdown: &CancellationToken) -> Result<(), Closed> {
         while let Some(changes) = self.watcher.next(shutdown).await {
             self.handle(changes).await?;
         }
         Ok(())
     }
 
-    /// Handles the changes of one look.
-    async fn handle(&mut self, changes: Vec<Change>) -> Result<(), Unheard> {
+    /// Handles the changes of one scan.
+    async fn handle(&mut self, changes: Vec<Change>) -> Result<(), Closed> {
         let mut present = Vec::new();
         for change in changes {
             match change {
@@ -149,21 +149,21 @@ impl<E: From<ClusterEvent>> Follower<E> {
                 Change::LeftOut(entries) => {
                     self.send(self.reports.left_out(&entries)).await?;
                 }
-                Change::Unavailable { reason } => self.turn_stale(&reason).await?,
+                Change::Unavailable { reason } => self.send_stale(&reason).await?,
                 Change::Available => {}
                 Change::Complete => self.is_sync_due = true,
             }
         }
-        // Backwards, because of two files about the same deployment the last one counts.
+        // In reverse, because the last of several files about one deployment counts.
         present.sort_by(|(one, _), (other, _)| other.cmp(one));
         for (file, content) in present {
-            let event = self.learn(&file, content).await;
+            let event = self.decode(&file, content).await;
             self.send_all(event).await?;
         }
         self.settle().await
     }
 
-    async fn learn(&mut self, file: &str, content: Present) -> Option<ClusterEvent> {
+    async fn decode(&mut self, file: &str, content: Present) -> Option<ClusterEvent> {
         match content {
             Present::Rejected(reason) => self.reports.reject(file, reason, None),
             Present::Content(bytes, hash) => {
@@ -177,13 +177,13 @@ impl<E: From<ClusterEvent>> Follower<E> {
         }
     }
 
-    /// Reports what follows from all changes of one look together.
-    async fn settle(&mut self) -> Result<(), Unheard> {
+    /// Reports the consequences of all changes of one scan together.
+    async fn settle(&mut self) -> Result<(), Closed> {
         let settled = self.reports.settle();
         self.send_all(settled.events).await?;
-        let is_all = settled.wanted.is_empty();
+        let is_all = settled.to_reread.is_empty();
         self.watcher.with_folder(|folder| {
-            for file in &settled.wanted {
+            for file in &settled.to_reread {
                 folder.report_again(file);
             }
         });
@@ -194,7 +194,7 @@ impl<E: From<ClusterEvent>> Follower<E> {
         Ok(())
     }
 
-    async fn turn_stale(&mut self, error: &str) -> Result<(), Unheard> {
+    async fn send_stale(&mut self, error: &str) -> Result<(), Closed> {
         self.is_sync_due = false;
         let cluster = self.cluster.name.clone();
         let folder = self.cluster.path.display();
@@ -202,18 +202,15 @@ impl<E: From<ClusterEvent>> Follower<E> {
         self.send(ClusterEvent::Stale { cluster, reason }).await
     }
 
-    async fn send_all(
-        &self,
-        events: impl IntoIterator<Item = ClusterEvent>,
-    ) -> Result<(), Unheard> {
+    async fn send_all(&self, events: impl IntoIterator<Item = ClusterEvent>) -> Result<(), Closed> {
         for event in events {
             self.send(event).await?;
         }
         Ok(())
     }
 
-    async fn send(&self, event: ClusterEvent) -> Result<(), Unheard> {
-        self.events.send(event.into()).await.map_err(|_| Unheard)
+    async fn send(&self, event: ClusterEvent) -> Result<(), Closed> {
+        self.events.send(event.into()).await.map_err(|_| Closed)
     }
 }
 

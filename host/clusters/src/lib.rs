@@ -4,8 +4,8 @@
 //! cluster ─report─▶ ClusterSource ─ClusterEvent─▶ pipeline
 //! ```
 //!
-//! A cluster can be a folder of report files: [`FolderCluster`]. Whatever the source, the contract of
-//! [`ClusterEvent`] holds, so whoever takes the events does not know the source.
+//! A cluster can be a folder of report files: [`FolderCluster`]. Every source keeps the contract of
+//! [`ClusterEvent`], so the receiver of the events does not depend on the source.
 
 #![warn(
     clippy::expect_used,

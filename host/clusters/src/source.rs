@@ -8,16 +8,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{ClusterEvent, FolderCluster};
 
-/// A cluster, by the way in which its reports are had.
-///
-/// Whoever takes the events does not know the source: another one is another variant here.
+/// A cluster, by the source of its reports. Another kind of source is another variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClusterSource {
     /// A folder of report files.
     Folder(FolderCluster),
 }
 
-/// The reason why a text names no source of a cluster, and what would be right.
+/// The reason why a text is not a cluster source; the message gives the valid form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParseClusterError {
     /// No `=`, or nothing after it.
@@ -29,17 +27,17 @@ pub enum ParseClusterError {
 }
 
 impl ClusterSource {
-    /// The cluster.
+    /// Name of the cluster.
     pub fn name(&self) -> &ClusterName {
         match self {
             Self::Folder(cluster) => cluster.name(),
         }
     }
 
-    /// Sends the cluster's events, until `shutdown` is cancelled or nobody listens to `events`.
+    /// Sends the cluster's events, until `shutdown` is cancelled or `events` is closed.
     ///
     /// Called once for each cluster. Waits while `events` is full, and holds a bounded number of
-    /// reports meanwhile. Cancelling is prompt.
+    /// reports meanwhile. Cancellation is prompt.
     pub async fn run<E: From<ClusterEvent>>(self, events: Sender<E>, shutdown: CancellationToken) {
         match self {
             Self::Folder(cluster) => cluster.run(events, shutdown).await,
@@ -50,7 +48,7 @@ impl ClusterSource {
 impl FromStr for ClusterSource {
     type Err = ParseClusterError;
 
-    /// Reads `provider+name=DIR`, as the command line has it.
+    /// Parses `provider+name=DIR`, as on the command line.
     fn from_str(text: &str) -> Result<Self, ParseClusterError> {
         match text.split_once('=') {
             Some((cluster, path)) if !path.is_empty() => {

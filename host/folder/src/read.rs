@@ -1,7 +1,7 @@
 //! Reading of a file in the folder, and of nothing else.
 //!
 //! Between the look at a name and the opening of a file anybody may switch a link. So no link is
-//! followed here: the way from the folder to the file, as it is without links, is walked one name
+//! followed here: the path from the folder to the file, as it is without links, is opened one name
 //! at a time, each opened below the last and none of them through a link. So a file that is opened
 //! here was in the folder. Its stamp proves that it still is the file that was looked at.
 

@@ -1,4 +1,4 @@
-//! What comes out of one call, held against the contract and the component's own description.
+//! Checks of the answer of one call.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ pub(crate) fn accept(
     }))
 }
 
-/// Cut to its limit, and without what could write into terminals and logs or turn a line around.
+/// Truncates a text to its limit, and replaces control characters and marks of writing direction.
 fn message(text: String) -> String {
     let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     if is_plain && text.len() <= MESSAGE_BYTES_MAX {
@@ -61,12 +61,12 @@ fn message(text: String) -> String {
     let end = text.floor_char_boundary(MESSAGE_BYTES_MAX);
     let text = text.get(..end).unwrap_or_default();
     text.replace(
-        |letter: char| letter.is_control() || turns_around(letter),
+        |letter: char| letter.is_control() || is_direction_mark(letter),
         " ",
     )
 }
 
-/// Unicode's marks of writing direction: a line that holds them need not read as it is written.
-fn turns_around(letter: char) -> bool {
+/// True for Unicode's marks of writing direction, which can make a line read differently.
+fn is_direction_mark(letter: char) -> bool {
     matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -1,10 +1,10 @@
-//! Compiled components on disk, so that a start need not compile them again.
+//! Cache of compiled components on disk, so that a start need not compile them again.
 //!
-//! Compiled code is machine code: whoever can put a file here that is accepted can run anything.
-//! So a file counts only with a seal of this host: a keyed MAC over the component it is for, the
-//! engine it is for, and the code. The key lies beside the folder, not in it. A file that was changed, given the
-//! name of another, copied from another host, or written by somebody else is compiled again and
-//! replaced. The folder can be deleted at any time, and so can the key: both cost compiles.
+//! Compiled code is machine code: a forged file that is accepted can run anything. So a file is
+//! used only with a seal of this host: a keyed MAC over the digest of the component, the
+//! compatibility of the engine, and the code. The key lies beside the folder, not in it. A file
+//! that was changed, renamed, copied from another host, or written by somebody else is ignored and
+//! replaced. The folder and the key can be deleted at any time: components are then compiled again.
 
 mod key;
 mod private;
@@ -23,10 +23,10 @@ use kindsight_model::Digest;
 
 use crate::Engine;
 use key::{Key, SEAL_BYTES};
-use space::Space;
+use space::FolderLimits;
 
 const MAGIC: &[u8; 8] = b"ksaot\0\0\x02";
-/// What stands before the code in a file.
+/// Bytes before the code in a file.
 const HEAD_BYTES: usize = MAGIC.len() + SEAL_BYTES;
 
 /// A private folder of compiled components, and the key that seals them.
@@ -34,26 +34,26 @@ const HEAD_BYTES: usize = MAGIC.len() + SEAL_BYTES;
 pub struct AotCache {
     folder: PathBuf,
     key: Key,
-    space: Space,
+    limits: FolderLimits,
 }
 
 impl AotCache {
-    /// Opens the folder and the key beside it (`<folder>.key`); makes what is not there.
+    /// Opens the folder and the key beside it (`<folder>.key`), or creates them.
     ///
     /// # Errors
-    /// When one of them cannot be made, or belongs to or is open to somebody else.
+    /// When one of them cannot be created, belongs to another user, or is accessible to others.
     pub fn open(folder: &Path) -> io::Result<Self> {
         private::folder(folder)?;
-        // The name of the key must not hang on how the folder was written down.
+        // The name of the key must not depend on the spelling of the path.
         let folder = fs::canonicalize(folder)?;
         Ok(Self {
             key: Key::beside(&folder)?,
             folder,
-            space: Space::default(),
+            limits: FolderLimits::default(),
         })
     }
 
-    /// The compiled component, if it is there, sealed by this host, and of this engine.
+    /// Reads a compiled component, if it is cached, sealed by this host, and for this engine.
     pub(crate) fn get(&self, digest: &Digest, engine: &Engine) -> Option<Component> {
         let path = self.path(digest, engine);
         let kept = match private::open(&path) {
@@ -64,16 +64,17 @@ impl AotCache {
             Ok(code) => deserialize(engine, code.get(HEAD_BYTES..)?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => {
-                tracing::warn!(file = %path.display(), %error, "compiled component not used: it is compiled again");
+                tracing::warn!(file = %path.display(), %error, "ignoring a cached component and compiling it again");
                 None
             }
         }
     }
 
-    /// Keeps a compiled component. What goes wrong is logged: it costs a compile, later.
+    /// Caches a compiled component. A failure is only logged: the component is compiled again
+    /// later.
     pub(crate) fn put(&self, digest: &Digest, engine: &Engine, code: &[u8]) {
         if let Err(error) = self.write(digest, engine, code) {
-            tracing::warn!(%digest, %error, "compiled component not kept");
+            tracing::warn!(%digest, %error, "failed to cache a compiled component");
         }
     }
 
@@ -83,7 +84,7 @@ impl AotCache {
         self.folder.join(format!("{component}-{engine:016x}.cwasm"))
     }
 
-    /// The whole file, where its seal is right.
+    /// Reads the whole file and verifies its seal.
     fn unsealed(&self, file: fs::File, digest: &Digest, engine: &Engine) -> io::Result<Vec<u8>> {
         let invalid = |what| io::Error::new(io::ErrorKind::InvalidData, what);
         let mut bytes = Vec::new();
@@ -92,42 +93,45 @@ impl AotCache {
         let sealed = bytes.strip_prefix(MAGIC);
         let (seal, code) = sealed
             .and_then(|sealed| sealed.split_at_checked(SEAL_BYTES))
-            .ok_or_else(|| invalid("it is of another version, or cut short"))?;
-        if !self.key.sealed(digest, compatibility(engine), code, seal) {
-            return Err(invalid("it does not carry the seal of this host"));
+            .ok_or_else(|| invalid("the file has another format or is truncated"))?;
+        if !self
+            .key
+            .is_sealed(digest, compatibility(engine), code, seal)
+        {
+            return Err(invalid("the file is not sealed with the key of this host"));
         }
         Ok(bytes)
     }
 
-    /// Written beside its place and renamed, so that nobody reads half.
+    /// Writes a temporary file and renames it, so that nobody reads a part.
     fn write(&self, digest: &Digest, engine: &Engine, code: &[u8]) -> io::Result<()> {
-        // Whoever deleted the folder may have done so a moment ago.
+        // The folder may have been deleted meanwhile.
         private::folder(&self.folder)?;
         let path = self.path(digest, engine);
-        self.space
-            .make_room(&self.folder, &path, (HEAD_BYTES + code.len()) as u64)?;
-        let beside = path.with_extension(format!("{:016x}.tmp", private::random()?));
+        self.limits
+            .evict_for(&self.folder, &path, (HEAD_BYTES + code.len()) as u64)?;
+        let temporary = path.with_extension(format!("{:016x}.tmp", private::random()?));
         let seal = self.key.seal(digest, compatibility(engine), code);
         let written = fs::OpenOptions::new()
             .write(true)
             .create_new(true)
             .mode(0o600)
-            .open(&beside)
+            .open(&temporary)
             .and_then(|mut file| {
                 file.write_all(MAGIC)?;
                 file.write_all(&seal)?;
                 file.write_all(code)
             })
-            .and_then(|()| fs::rename(&beside, &path));
+            .and_then(|()| fs::rename(&temporary, &path));
         if written.is_err() {
-            // It may not be there at all; the error that counts is the first one.
-            let _ = fs::remove_file(&beside);
+            // It may not exist; the first error is the one to report.
+            let _ = fs::remove_file(&temporary);
         }
         written
     }
 }
 
-/// Which engines can run the code: its version, its settings, and the processor.
+/// Hash of all that decides whether an engine can run the code: version, settings and processor.
 fn compatibility(engine: &Engine) -> u64 {
     let mut hasher = DefaultHasher::new();
     let engine = engine.inner();
@@ -135,7 +139,7 @@ fn compatibility(engine: &Engine) -> u64 {
     hasher.finish()
 }
 
-/// The one place where this project trusts bytes to be machine code.
+/// Loads machine code: the only code of this project that trusts bytes to be such.
 #[expect(
     unsafe_code,
     reason = "wasmtime cannot check machine code; the seal of this host does"

@@ -1,4 +1,4 @@
-//! The contract as Rust types. The only place that is generated.
+//! The contract as Rust types: the only generated code of the crate.
 
 mod generated {
     wasmtime::component::bindgen!({

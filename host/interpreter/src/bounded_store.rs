@@ -1,4 +1,4 @@
-//! Stores in which every limit is set, and the way a call in them ends.
+//! Stores in which every limit is set, and the end of a call in them.
 
 use std::time::Duration;
 
@@ -27,9 +27,9 @@ pub(crate) fn begin(store: &mut Store<InstanceContext>, budget: Duration) {
 
 /// Ends or continues a call; wasmtime calls it at every epoch tick while guest code runs.
 ///
-/// Counts processor time, not time on the wall: on a busy machine a guest that the kernel has put
-/// aside is not at fault. The clock is first read at the first tick, so that the many calls that end
-/// before it pay nothing.
+/// Counts processor time, not wall-clock time: on a busy machine a guest that the kernel does not
+/// schedule is not at fault. The clock is first read at the first tick, so that the many calls that
+/// end before it pay nothing.
 #[expect(clippy::unnecessary_wraps, reason = "the shape wasmtime asks for")]
 fn on_tick(mut store: StoreContextMut<'_, InstanceContext>) -> wasmtime::Result<UpdateDeadline> {
     if store.data_mut().is_over_budget(thread_time()) {

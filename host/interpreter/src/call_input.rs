@@ -9,12 +9,12 @@ use crate::describe::HandledKind;
 use crate::fault::Fault;
 use crate::related::Siblings;
 
-/// The input of one call: the trimmed object, then everything that is related, in one text that is also
-/// the memo's key. Its buffers are used again for the next call.
+/// The input of one call: the trimmed object, then its related objects, in one text that is also
+/// the memo's key. Its buffers are reused for the next call.
 #[derive(Default)]
 pub(crate) struct CallInput {
     text: String,
-    /// Where the object's own JSON ends in `text`.
+    /// End of the object's own JSON in `text`.
     object_end: usize,
     related: Vec<Part>,
     truncated: bool,
@@ -32,8 +32,8 @@ impl CallInput {
         &self.text
     }
 
-    /// Takes an object that is cut down already, and nothing beside it.
-    pub(crate) fn take(&mut self, json: &str) {
+    /// Sets an object that is trimmed already, without related objects.
+    pub(crate) fn set_trimmed(&mut self, json: &str) {
         self.text.clear();
         self.related.clear();
         self.truncated = false;
@@ -41,6 +41,7 @@ impl CallInput {
         self.object_end = json.len();
     }
 
+    /// Sets an object, trimmed, with its related objects.
     pub(crate) fn fill(
         &mut self,
         handled: &HandledKind,
@@ -56,7 +57,7 @@ impl CallInput {
             .trim(&object.json, &mut self.text)
             .map_err(invalid)?;
         if !object.names_itself {
-            name(&mut self.text, &object.gvk);
+            append_gvk(&mut self.text, &object.gvk);
         }
         self.object_end = self.text.len();
         for rule in &handled.related {
@@ -72,7 +73,8 @@ impl CallInput {
         Ok(())
     }
 
-    /// Every part is written with its length, so that no two different inputs have the same text.
+    /// Adds a related object. Every part is written with its length, so that no two different
+    /// inputs have the same text.
     fn add(&mut self, fields: &crate::Fields, object: &Object) -> Result<(), serde_json::Error> {
         let Gvk {
             group,
@@ -123,9 +125,9 @@ impl CallInput {
     }
 }
 
-/// Adds `apiVersion` and `kind` to the text of an object, which every interpreter is promised. They
-/// come last: of members of one name the last counts.
-fn name(text: &mut String, gvk: &Gvk) {
+/// Adds `apiVersion` and `kind` to the text of an object; the contract promises them. They come
+/// last: of members of one name the last counts.
+fn append_gvk(text: &mut String, gvk: &Gvk) {
     text.truncate(text.trim_end().len());
     text.pop();
     let comma = if text.trim() == "{" { "" } else { "," };
@@ -140,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_object_does_not_say_of_itself_is_said_last() {
+    fn a_missing_version_and_kind_are_added_last() {
         let gvk = Gvk::new("apps", "v1", "Deployment");
         for (json, expected) in [
             ("{}", r#"{"apiVersion":"apps/v1","kind":"Deployment"}"#),
@@ -150,7 +152,7 @@ mod tests {
             ),
         ] {
             let mut text = json.to_owned();
-            name(&mut text, &gvk);
+            append_gvk(&mut text, &gvk);
             assert_eq!(text, expected);
         }
     }

@@ -1,8 +1,8 @@
-//! Judges the same objects by two sets, and says which verdicts differ.
+//! Judges the same objects by two sets of interpreters and reports which verdicts differ.
 //!
-//! Nothing that is live takes part: two workers of its own run on the thread of the caller, remember
-//! nothing, and count for themselves. So it takes no place in the workers' queue and leaves no trace
-//! in what is known of the live interpreters.
+//! Isolated from what is live: two workers of its own run on the caller's thread, without a memo
+//! and with their own statistics. So it neither waits in the workers' queue nor changes the
+//! statistics of the live interpreters.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -17,41 +17,42 @@ use crate::related::Siblings;
 use crate::stats::{CallSnapshot, CallStats};
 use crate::worker::Worker;
 
-/// Samples of one change: enough to see what is alike in them.
+/// Samples of one change: enough to see what they have in common.
 const SAMPLES_MAX: usize = 5;
-/// Changes that are told: more than anybody reads.
+/// Changes that are reported: more than anybody reads.
 const CHANGES_MAX: usize = 200;
-/// Kinds of which it is remembered whether the sets differ; over it they are looked up again.
+/// Kinds for which it is remembered whether the sets differ; over the limit they are looked up
+/// again.
 const KINDS_MAX: usize = 4096;
 
 /// Objects that were reported together: they are each other's related objects.
 #[derive(Debug, Clone)]
-pub struct Place {
-    /// How samples call it.
+pub struct ReportedGroup {
+    /// Name of the group in samples.
     pub label: Arc<str>,
-    /// What was reported there.
+    /// The objects.
     pub objects: Arc<[Object]>,
 }
 
-/// What differs between two sets.
+/// Differences between the verdicts of two sets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Comparison {
-    /// Objects that both judged: those of Kinds about which the sets ask somebody else, or the same
-    /// one with other settings.
+    /// Objects judged by both: those of Kinds for which the sets ask different interpreters, or the
+    /// same one with other settings.
     pub objects: u64,
-    /// How many of them got another phase, state, reason or message.
+    /// Number of them with another phase, state, reason or message.
     pub changed: u64,
-    /// Whether every object was come to; not where `should_stop` ended it.
+    /// True if every object was judged; false where `should_stop` ended it.
     pub is_complete: bool,
-    /// What the calls of the old set came to, all its interpreters together.
+    /// Statistics of the calls of the old set, all its interpreters together.
     pub old: CallSnapshot,
-    /// What the calls of the new set came to.
+    /// Statistics of the calls of the new set.
     pub new: CallSnapshot,
-    /// What changed, most first, then by Kind. At most 200; the rest is in `changed` alone.
+    /// Changes, most frequent first, then by Kind. At most 200; the rest is in `changed` alone.
     pub changes: Vec<Change>,
 }
 
-/// Objects of one Kind of which the state changed in the same way.
+/// Objects of one Kind whose state changed in the same way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// Their Kind.
@@ -60,50 +61,52 @@ pub struct Change {
     pub from: Arc<str>,
     /// Their state by the new set; the same where only phase, reason or message differ.
     pub to: Arc<str>,
-    /// How many there are.
+    /// Number of objects.
     pub count: u64,
     /// The first of them, at most 5.
     pub samples: Vec<Sample>,
 }
 
-/// One object of which the verdict changed.
+/// One object whose verdict changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {
-    /// The label of its place.
+    /// Label of its group.
     pub place: Arc<str>,
     /// Its namespace; empty if it has none.
     pub namespace: Arc<str>,
     /// Its name.
     pub name: Arc<str>,
-    /// What the old set says.
+    /// Verdict of the old set.
     pub from: Verdict,
-    /// What the new set says.
+    /// Verdict of the new set.
     pub to: Verdict,
 }
 
-/// Judges every object of `places` by both sets, as of `now_ms`. Objects of Kinds about which the
-/// sets do not differ ([`Published::differs`]) are passed over.
+/// Judges every object of `groups` by both sets, as of `now_ms`. Objects of Kinds for which the
+/// sets do not differ ([`Published::differs`]) are skipped.
 ///
 /// Takes two calls an object, each bounded by `limits`, and blocks: never call it on an executor's
-/// thread. `should_stop` is asked before each object; what was found until then is answered.
+/// thread. `should_stop` is called before each object; where it answers true, what was found until
+/// then is returned.
 pub fn compare(
     limits: &Limits,
     old: &Arc<Published>,
     new: &Arc<Published>,
-    places: &[Place],
+    groups: &[ReportedGroup],
     now_ms: i64,
     should_stop: &dyn Fn() -> bool,
 ) -> Comparison {
     let mut comparer = Comparer::new(limits, old, new);
-    for place in places {
-        if !comparer.add(place, now_ms, should_stop) {
+    for group in groups {
+        if !comparer.add(group, now_ms, should_stop) {
             break;
         }
     }
     comparer.finish()
 }
 
-/// As [`compare`], for places that come one after the other: it keeps counts and samples, no objects.
+/// As [`compare`], for groups that come one after the other: it keeps counts and samples, no
+/// objects.
 pub struct Comparer {
     old: Side,
     new: Side,
@@ -112,7 +115,7 @@ pub struct Comparer {
     comparison: Comparison,
 }
 
-/// One of the two sets, and who judges by it.
+/// One of the two sets, and the worker that judges by it.
 struct Side {
     set: Arc<Published>,
     worker: Worker,
@@ -129,7 +132,7 @@ struct Tally {
 }
 
 impl Comparer {
-    /// A comparison of nothing yet.
+    /// Starts a comparison, with nothing judged yet.
     pub fn new(limits: &Limits, old: &Arc<Published>, new: &Arc<Published>) -> Self {
         Self {
             old: Side::new(limits, old),
@@ -143,11 +146,16 @@ impl Comparer {
         }
     }
 
-    /// Judges the objects of one place. Answers whether it came to all of them; after `false` there
-    /// is nothing to be done but to finish.
-    pub fn add(&mut self, place: &Place, now_ms: i64, should_stop: &dyn Fn() -> bool) -> bool {
-        let siblings = Siblings::of(Arc::clone(&place.objects));
-        for object in place.objects.iter() {
+    /// Judges the objects of one group. Returns whether all of them were judged; after `false` only
+    /// [`Self::finish`] remains to be called.
+    pub fn add(
+        &mut self,
+        group: &ReportedGroup,
+        now_ms: i64,
+        should_stop: &dyn Fn() -> bool,
+    ) -> bool {
+        let siblings = Siblings::of(Arc::clone(&group.objects));
+        for object in group.objects.iter() {
             if should_stop() {
                 self.comparison.is_complete = false;
                 return false;
@@ -155,8 +163,8 @@ impl Comparer {
             if self.differs(&object.gvk) {
                 let from = self.old.judge(object, &siblings, now_ms);
                 let to = self.new.judge(object, &siblings, now_ms);
-                self.note(place, object, from, to);
-                // There may be very many, and others want the processor for less.
+                self.record(group, object, from, to);
+                // There may be very many objects; queries must not wait for all of them.
                 std::thread::yield_now();
             }
         }
@@ -175,7 +183,7 @@ impl Comparer {
         differs
     }
 
-    fn note(&mut self, place: &Place, object: &Object, from: Verdict, to: Verdict) {
+    fn record(&mut self, group: &ReportedGroup, object: &Object, from: Verdict, to: Verdict) {
         self.comparison.objects += 1;
         if is_same(&from, &to) {
             return;
@@ -187,7 +195,7 @@ impl Comparer {
         tally.count += 1;
         if tally.samples.len() < SAMPLES_MAX {
             tally.samples.push(Sample {
-                place: Arc::clone(&place.label),
+                place: Arc::clone(&group.label),
                 namespace: Arc::clone(&object.namespace),
                 name: Arc::clone(&object.name),
                 from,
@@ -196,7 +204,7 @@ impl Comparer {
         }
     }
 
-    /// What was found.
+    /// Ends the comparison and returns its result.
     pub fn finish(self) -> Comparison {
         let changes = self.changes.into_iter();
         let mut changes: Vec<Change> = changes.map(Change::from).collect();
@@ -239,25 +247,29 @@ impl From<(Key, Tally)> for Change {
 }
 
 impl Change {
-    /// Where it stands among the others.
+    /// Sort key: most frequent first.
     fn rank(&self) -> impl Ord + '_ {
         (Reverse(self.count), &self.gvk, &self.from, &self.to)
     }
 }
 
-/// Whether people read the same. When to look again is the host's business.
+/// Returns whether both read the same to users; the time of the next check is not compared.
 fn is_same(old: &Verdict, new: &Verdict) -> bool {
     old.phase == new.phase
         && old.state == new.state
         && old.reason == new.reason
-        && (old.message == new.message || without_blame(old) == without_blame(new))
+        && (old.message == new.message || without_prefix(old) == without_prefix(new))
 }
 
-/// The message without who is to blame: the same fault of another version is the same.
-fn without_blame(verdict: &Verdict) -> &str {
+/// The message without the interpreter it names: the same fault of another version is no change.
+fn without_prefix(verdict: &Verdict) -> &str {
     let message = &*verdict.message;
-    let blamed = verdict.by.as_deref().map(Fault::blamed).unwrap_or_default();
-    message.strip_prefix(&*blamed).unwrap_or(message)
+    let prefix = verdict
+        .by
+        .as_deref()
+        .map(Fault::message_prefix)
+        .unwrap_or_default();
+    message.strip_prefix(&*prefix).unwrap_or(message)
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
-//! From a component's bytes to machine code: in this process, or in a capped one of its own.
+//! Compiles a component to machine code: in this process, or in a child process with resource
+//! limits.
 //!
 //! ```text
-//! host ──request──▶ child: caps itself ─▶ validated ─▶ compiled ──answer──▶ host
+//! host ──request──▶ child: limits itself ─▶ validated ─▶ compiled ──answer──▶ host
 //! ```
 //!
-//! A compiler is a large program, and what it needs grows with what it is given: a component of some
-//! hundred kilobytes can take gigabytes or minutes. In a child it costs that child. The child is
-//! this very binary and its answer is trusted as this process is: it is bounded, not distrusted.
+//! A component of some hundred kilobytes can make the compiler take gigabytes or minutes. In a
+//! child process that ends the child only. The child is this very binary, so its answer is trusted
+//! as this process is; only its resources are limited.
 
 mod caps;
 mod child;
@@ -30,40 +31,40 @@ use crate::limits::{
 };
 use crate::load_error::LoadError;
 
-/// Where components are compiled.
+/// Choice of the process that compiles components.
 #[derive(Debug, Clone)]
 pub enum Compiler {
-    /// In this process: for what ships inside the binary, and for tests.
+    /// This process: for built-in components, and for tests.
     InProcess,
-    /// In a process of its own, for what comes from outside.
+    /// A child process for each component: for those that come from outside.
     Child(ChildCompiler),
 }
 
-/// A process that compiles one component and ends.
+/// Settings of the child process that compiles one component and ends.
 #[derive(Debug, Clone)]
 pub struct ChildCompiler {
-    /// What is started. It has to call [`compile_child`].
+    /// Program to start. It must call [`compile_child`].
     pub program: PathBuf,
-    /// What it is started with.
+    /// Arguments of the program.
     pub arguments: Vec<OsString>,
-    /// Address space it may take, in bytes.
+    /// Limit of its address space, in bytes.
     pub memory_bytes_max: u64,
-    /// Processor time it may take, in whole seconds; at least one.
+    /// Limit of its processor time, in whole seconds; at least one.
     pub cpu_time_max: Duration,
-    /// Time on the clock until it is killed.
+    /// Wall-clock time until it is killed.
     pub wall_time_max: Duration,
 }
 
 impl ChildCompiler {
-    /// The program that is running, started anew with `arguments`, and the default limits.
+    /// This program with `arguments`, and the default limits.
     ///
-    /// It is the same one even after an update has put another in its place: code is good only for
+    /// It is the running binary even after an update has replaced the file: compiled code fits only
     /// the engine that made it.
     pub fn of_this_program(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         let program = if cfg!(target_os = "linux") {
             PathBuf::from("/proc/self/exe")
         } else {
-            // Where it cannot be known, starting it fails and says so.
+            // Where the path is not known, starting it fails with an error.
             std::env::current_exe().unwrap_or_default()
         };
         Self {
@@ -87,12 +88,12 @@ impl Compiler {
             Self::InProcess => compile(engine.inner(), bytes),
             Self::Child(child) => child.compile(bytes),
         };
-        compiled.map_err(legible)
+        compiled.map_err(printable)
     }
 }
 
-/// Validates and compiles on this thread. A panic on the way is a refused component, not the end of
-/// the host.
+/// Validates and compiles on this thread. A panic of the compiler refuses the component and does
+/// not end the host.
 fn compile(engine: &wasmtime::Engine, bytes: &[u8]) -> Result<Vec<u8>, LoadError> {
     let bytes = componentized(bytes)?;
     let compiled = catch_unwind(AssertUnwindSafe(|| {
@@ -102,7 +103,7 @@ fn compile(engine: &wasmtime::Engine, bytes: &[u8]) -> Result<Vec<u8>, LoadError
             .map_err(|error| LoadError::Compile(format!("{error:#}")))
     }));
     let code =
-        compiled.map_err(|_| LoadError::Compile("the compiler broke on it".to_owned()))??;
+        compiled.map_err(|_| LoadError::Compile("the compiler panicked on it".to_owned()))??;
     if code.len() > CODE_BYTES_MAX {
         return Err(LoadError::Compile(format!(
             "{} bytes of code are over the limit of {CODE_BYTES_MAX} bytes",
@@ -112,14 +113,14 @@ fn compile(engine: &wasmtime::Engine, bytes: &[u8]) -> Result<Vec<u8>, LoadError
     Ok(code)
 }
 
-/// A refusal may repeat names from the component. They must not write into terminals and logs, nor
-/// turn a line around, nor fill it.
-fn legible(error: LoadError) -> LoadError {
+/// Makes a refusal safe to print. It may repeat names from the component, which must not bring
+/// escape sequences, marks of writing direction or very long lines into terminals and logs.
+fn printable(error: LoadError) -> LoadError {
     let plain = |mut text: String| {
         text.truncate(text.floor_char_boundary(REFUSAL_TEXT_BYTES_MAX));
-        let is_odd =
+        let is_unprintable =
             |letter: char| letter.escape_debug().len() > 1 && !matches!(letter, '"' | '\'' | '\\');
-        text.replace(is_odd, " ")
+        text.replace(is_unprintable, " ")
     };
     match error {
         LoadError::NotAComponent(what) => LoadError::NotAComponent(plain(what)),
@@ -131,7 +132,7 @@ fn legible(error: LoadError) -> LoadError {
     }
 }
 
-/// Components as they are; a core module that carries the contract's types is made into one.
+/// Returns a component as it is, and makes one of a core module that carries the contract's types.
 fn componentized(bytes: &[u8]) -> Result<Cow<'_, [u8]>, LoadError> {
     const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
     const MODULE: &[u8] = b"\0asm\x01\0\0\0";

@@ -1,4 +1,4 @@
-//! What an interpreter says of itself, checked.
+//! Description of an interpreter by itself, checked.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ const POINTER_BYTES_MAX: usize = 256;
 const RULES_MAX: usize = 8;
 const RELATED_MAX: u32 = 256;
 const SCHEMA_BYTES_MAX: usize = 64 * 1024;
-/// Problems that are told; an author mends those first.
+/// Problems that are reported at once; the author fixes those first.
 const PROBLEMS_MAX: usize = 16;
 
-/// What an interpreter says of itself.
+/// Description of an interpreter by itself.
 #[derive(Debug, Clone)]
 pub struct Description {
     /// Its name.
@@ -30,7 +30,7 @@ pub struct Description {
     pub version: Arc<str>,
     /// One line for people.
     pub summary: String,
-    /// What it judges.
+    /// The Kinds it judges.
     pub kinds: Vec<HandledKind>,
     /// Every state it may answer with.
     pub states: Vec<State>,
@@ -43,16 +43,16 @@ pub struct Description {
 pub struct State {
     /// Its name.
     pub name: Arc<str>,
-    /// What the host counts it as.
+    /// The phase the host counts it as.
     pub phase: Phase,
     /// One sentence for people.
     pub summary: String,
 }
 
-/// One sort of object, and what the interpreter needs to see of it.
+/// One sort of object, and the parts of it that the interpreter needs.
 #[derive(Debug, Clone)]
 pub struct HandledKind {
-    /// Which objects.
+    /// Pattern of the objects.
     pub pattern: KindPattern,
     /// Their fields.
     pub fields: Fields,
@@ -63,9 +63,9 @@ pub struct HandledKind {
 /// Related objects an interpreter needs.
 #[derive(Debug, Clone)]
 pub struct RelatedRule {
-    /// Which Kinds.
+    /// Pattern of their Kinds.
     pub pattern: KindPattern,
-    /// Found how.
+    /// Their relation to the judged object.
     pub relation: Relation,
     /// Their fields.
     pub fields: Fields,
@@ -73,7 +73,7 @@ pub struct RelatedRule {
     pub limit: usize,
 }
 
-/// How a related object is found.
+/// Relation by which a related object is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Relation {
     /// It names the judged object as an owner.
@@ -88,51 +88,53 @@ impl Description {
         self.states.iter().find(|state| *state.name == *name)
     }
 
-    /// Checks what the component said; every problem in words its author can act on.
-    pub(crate) fn check(said: bindings::Description) -> Result<Self, Vec<String>> {
+    /// Checks the answer of `describe`.
+    ///
+    /// # Errors
+    /// The problems, for the author of the component; at most 16.
+    pub(crate) fn check(raw: bindings::Description) -> Result<Self, Vec<String>> {
         let mut problems = Vec::new();
-        let name = said.name.parse::<InterpreterName>();
+        let name = raw.name.parse::<InterpreterName>();
         if name.is_err() {
-            let (name, grammar) = (cut(&said.name), InterpreterName::GRAMMAR);
+            let (name, grammar) = (cut(&raw.name), InterpreterName::GRAMMAR);
             problems.push(format!("name `{name}`: {grammar}"));
         }
-        check_texts(&said, &mut problems);
-        check_states(&said, &mut problems);
-        check_kinds(&said, &mut problems);
+        check_texts(&raw, &mut problems);
+        check_states(&raw, &mut problems);
+        check_kinds(&raw, &mut problems);
         problems.truncate(PROBLEMS_MAX);
         let (Ok(name), true) = (name, problems.is_empty()) else {
             return Err(problems);
         };
-        let states = said.states.into_iter().map(|state| State {
+        let states = raw.states.into_iter().map(|state| State {
             name: state.name.into(),
             phase: phase(state.phase),
             summary: state.summary,
         });
         Ok(Self {
             name,
-            version: said.version.into(),
-            summary: said.summary,
+            version: raw.version.into(),
+            summary: raw.summary,
             states: states.collect(),
-            kinds: said.kinds.into_iter().map(handled_kind).collect(),
-            settings_schema: said.settings_schema,
+            kinds: raw.kinds.into_iter().map(handled_kind).collect(),
+            settings_schema: raw.settings_schema,
         })
     }
 }
 
-fn check_texts(said: &bindings::Description, problems: &mut Vec<String>) {
-    if said.version.is_empty() || said.version.len() > VERSION_BYTES_MAX || !is_plain(&said.version)
-    {
+fn check_texts(raw: &bindings::Description, problems: &mut Vec<String>) {
+    if raw.version.is_empty() || raw.version.len() > VERSION_BYTES_MAX || !is_plain(&raw.version) {
         problems.push(format!(
             "version `{}`: 1 to {VERSION_BYTES_MAX} printable ASCII characters",
-            cut(&said.version)
+            cut(&raw.version)
         ));
     }
-    if said.summary.len() > SUMMARY_BYTES_MAX || said.summary.contains(char::is_control) {
+    if raw.summary.len() > SUMMARY_BYTES_MAX || raw.summary.contains(char::is_control) {
         problems.push(format!(
             "summary: one line of at most {SUMMARY_BYTES_MAX} bytes"
         ));
     }
-    let schema = said.settings_schema.as_deref().unwrap_or("{}");
+    let schema = raw.settings_schema.as_deref().unwrap_or("{}");
     if schema.len() > SCHEMA_BYTES_MAX
         || serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(schema).is_err()
     {
@@ -142,14 +144,14 @@ fn check_texts(said: &bindings::Description, problems: &mut Vec<String>) {
     }
 }
 
-fn check_states(said: &bindings::Description, problems: &mut Vec<String>) {
-    if said.states.is_empty() || said.states.len() > STATES_MAX {
+fn check_states(raw: &bindings::Description, problems: &mut Vec<String>) {
+    if raw.states.is_empty() || raw.states.len() > STATES_MAX {
         problems.push(format!(
             "{} states: 1 to {STATES_MAX} are right",
-            said.states.len()
+            raw.states.len()
         ));
     }
-    for (index, state) in said.states.iter().take(STATES_MAX).enumerate() {
+    for (index, state) in raw.states.iter().take(STATES_MAX).enumerate() {
         let name = &state.name;
         let letters = name.bytes().all(|byte| byte.is_ascii_alphanumeric());
         if name.is_empty() || name.len() > STATE_BYTES_MAX || !letters {
@@ -158,7 +160,7 @@ fn check_states(said: &bindings::Description, problems: &mut Vec<String>) {
                 cut(name)
             ));
         }
-        if said
+        if raw
             .states
             .iter()
             .take(index)
@@ -175,15 +177,15 @@ fn check_states(said: &bindings::Description, problems: &mut Vec<String>) {
     }
 }
 
-fn check_kinds(said: &bindings::Description, problems: &mut Vec<String>) {
-    if said.kinds.is_empty() || said.kinds.len() > KINDS_MAX {
+fn check_kinds(raw: &bindings::Description, problems: &mut Vec<String>) {
+    if raw.kinds.is_empty() || raw.kinds.len() > KINDS_MAX {
         problems.push(format!(
             "{} Kinds: 1 to {KINDS_MAX} are right",
-            said.kinds.len()
+            raw.kinds.len()
         ));
     }
     let mut seen = Vec::new();
-    for kind in said.kinds.iter().take(KINDS_MAX) {
+    for kind in raw.kinds.iter().take(KINDS_MAX) {
         let pattern = kind_pattern(&kind.pattern);
         problems.extend(pattern.problem());
         check_fields(&kind.fields, &pattern, problems);
@@ -228,7 +230,7 @@ fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-/// What a message repeats of a text that is wrong: its beginning, with control characters spelt out.
+/// Quotes an invalid text in a message: its beginning, with control characters escaped.
 pub(crate) fn cut(text: &str) -> String {
     let text = text.get(..text.floor_char_boundary(80)).unwrap_or_default();
     text.escape_debug().to_string()

@@ -9,12 +9,12 @@ use wasmtime::{Config, WasmFeatures};
 use crate::bindings::log;
 use crate::instance_context::InstanceContext;
 use crate::limits::{LATE_TICK, STACK_BYTES_MAX, TICK};
-use crate::priority::take_late;
+use crate::priority::take_yielded;
 
 /// The engine: cheap to clone, made once.
 ///
-/// Its clock is a thread of its own that ends when the last clone is gone. It is no executor's task,
-/// because a deadline must pass even while every executor thread is busy.
+/// Its epoch clock is a thread of its own that ends when the last clone is dropped. It is no task
+/// of an executor, because deadlines must hold even while every executor thread is busy.
 #[derive(Clone)]
 pub struct Engine {
     inner: wasmtime::Engine,
@@ -22,7 +22,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Makes the engine and starts its clock.
+    /// Makes the engine and starts its epoch clock.
     ///
     /// # Errors
     /// When this machine cannot run compiled Wasm, or no thread can be started.
@@ -48,18 +48,18 @@ impl Engine {
 
 /// An engine that compiles for [`Engine`] and runs nothing: no linker, no clock.
 ///
-/// It compiles on one thread. Threads of their own would each take a part of the address space that
-/// is capped, more on a machine with more processors, and would press on those that judge.
+/// It compiles on one thread. More threads would each take a part of the limited address space, and
+/// would take processors from the workers.
 pub(crate) fn compiling() -> wasmtime::Result<wasmtime::Engine> {
     let mut config = config();
     config.parallel_compilation(false);
     wasmtime::Engine::new(&config)
 }
 
-/// Only what interpreters need is on: every feature that is off is one that cannot be attacked.
+/// Enables only the features that interpreters need: one that is off cannot be attacked.
 ///
-/// Multi-memory stays on although none needs it by itself: with it off, wasmtime 48 panics while it
-/// compiles a component that is composed of several.
+/// Multi-memory stays on although no interpreter needs it itself: with it off, wasmtime 48 panics
+/// while it compiles a component that is composed of several.
 fn config() -> Config {
     let mut config = Config::new();
     config
@@ -92,7 +92,7 @@ fn start_clock(engine: &wasmtime::Engine) -> wasmtime::Result<()> {
         while let Some(engine) = weak.upgrade() {
             engine.increment_epoch();
             drop(engine);
-            thread::sleep(if take_late() { LATE_TICK } else { TICK });
+            thread::sleep(if take_yielded() { LATE_TICK } else { TICK });
         }
     })?;
     Ok(())

@@ -1,4 +1,4 @@
-//! What an interpreter did wrong, and what the user is told of it.
+//! Faults of interpreters, and the verdicts that report them.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use wasmtime::Trap;
 
 use crate::limits::TABLE_ELEMENTS_MAX;
 
-/// What went wrong in one call. It costs exactly that verdict; the instance is thrown away.
+/// Fault of one call. It costs exactly that verdict; the instance is dropped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// Ran past its deadline.
     #[error("ran past its deadline of {0} ms of processor time")]
     TimedOut(u128),
-    /// Asked for more memory or tables than it may have.
+    /// Asked for more memory or table elements than its limits.
     #[error(
         "asked for more than its limits of {0} bytes of memory and {TABLE_ELEMENTS_MAX} table elements"
     )]
@@ -21,22 +21,22 @@ pub enum Fault {
     /// Used up its stack.
     #[error("used up its stack")]
     StackOverflow,
-    /// Trapped; carries what it logged last as an error, which is where a panic's message goes.
+    /// Trapped; carries the last line it logged as an error, which is where a panic's message goes.
     #[error("trapped: {0}")]
     Trapped(String),
-    /// Answered with something that is not what the contract says.
+    /// Answered with something the contract does not allow.
     #[error("answered with something the contract does not allow: {0}")]
     InvalidAnswer(String),
-    /// Answered with more than the host takes.
+    /// Answered with more than the host accepts.
     #[error("answered with too much: {0}")]
     AnswerTooLarge(String),
     /// Answered with a state it did not declare.
     #[error("answered with state `{0}`, which it does not declare")]
     UndeclaredState(String),
-    /// Said so itself.
+    /// Reported a fault of its own.
     #[error("reports a fault of its own: {0}")]
     Internal(String),
-    /// Says the object cannot be what it claims to be. Not a fault of the interpreter.
+    /// Could not read the object, or its settings. Not a fault of the interpreter.
     #[error("cannot read this object: {0}")]
     InvalidInput(String),
 }
@@ -57,18 +57,18 @@ impl Fault {
         }
     }
 
-    /// What the user sees: `Unknown`, and who did what.
+    /// The verdict `Unknown`, with a message that names the interpreter and its fault.
     pub fn verdict(&self, by: &Arc<InterpretedBy>) -> Verdict {
-        let message = format!("{} {self}", Self::blamed(by));
+        let message = format!("{} {self}", Self::message_prefix(by));
         Verdict::unknown(self.reason(), message).given_by(by)
     }
 
-    /// How the message of such a verdict begins.
-    pub(crate) fn blamed(by: &InterpretedBy) -> String {
+    /// Begin of the message of such a verdict.
+    pub(crate) fn message_prefix(by: &InterpretedBy) -> String {
         format!("interpreter {}", by.label())
     }
 
-    /// From what a call ended with; `last_error` is the last line the guest logged as an error.
+    /// Classifies the error of a call; `last_error` is the last line the guest logged as an error.
     pub(crate) fn of_call(
         error: &wasmtime::Error,
         limits: CallLimits,
@@ -83,7 +83,7 @@ impl Fault {
             Some(trap) => Self::Trapped(last_error.map_or_else(|| trap.to_string(), str::to_owned)),
             None => {
                 let what = format!("{error:#}");
-                // wasmtime keeps this error's type to itself.
+                // wasmtime does not export the type of this error.
                 if what.contains("fuel allocated for hostcalls") {
                     Self::AnswerTooLarge("more text than the host takes over".to_owned())
                 } else {
@@ -94,7 +94,7 @@ impl Fault {
     }
 }
 
-/// What a fault's text names.
+/// Limits of a call, for the text of its fault.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallLimits {
     pub(crate) deadline_ms: u128,

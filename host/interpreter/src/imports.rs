@@ -1,4 +1,4 @@
-//! Reads a component's imports and exports before it is compiled.
+//! Checks a component's imports and exports before it is compiled.
 
 use wasmparser::component_types::{ComponentAnyTypeId, ComponentEntityType, ComponentItem};
 use wasmparser::types::TypesRef;
@@ -15,8 +15,8 @@ const EMIT: &str = "emit";
 /// The major version of the contract that this host speaks.
 const MAJOR: &str = "1.";
 
-/// Refuses what is damaged, what the host does not offer, by name, and another major version of the
-/// contract. Costs a small part of what compiling costs.
+/// Refuses a damaged component, imports the host does not offer, by name, and another major version
+/// of the contract. Costs a small part of what compiling costs.
 pub(crate) fn check(component: &[u8]) -> Result<(), LoadError> {
     let damaged = |error: wasmparser::Error| LoadError::NotAComponent(error.to_string());
     let types = Validator::new().validate_all(component).map_err(damaged)?;
@@ -26,10 +26,10 @@ pub(crate) fn check(component: &[u8]) -> Result<(), LoadError> {
         let Some(import) = types.component_item_for_import(name) else {
             continue;
         };
-        if !name.starts_with(LOG) && offers_something(import, types) {
+        if !name.starts_with(LOG) && is_more_than_types(import, types) {
             return Err(LoadError::ForeignImport(name.to_owned()));
         }
-        if let Some(other) = beside_emit(import, types) {
+        if let Some(other) = other_than_emit(import, types) {
             return Err(LoadError::ForeignImport(format!("{name}#{other}")));
         }
     }
@@ -37,7 +37,7 @@ pub(crate) fn check(component: &[u8]) -> Result<(), LoadError> {
     let versions: Vec<&str> = exports
         .filter_map(|name| name.strip_prefix(CONTRACT))
         .collect();
-    // A component may speak several versions; one of this host's is enough.
+    // A component may export several versions; one that this host supports is enough.
     match versions.first() {
         None => Err(LoadError::NotAnInterpreter),
         Some(_) if versions.iter().any(|version| version.starts_with(MAJOR)) => Ok(()),
@@ -45,7 +45,7 @@ pub(crate) fn check(component: &[u8]) -> Result<(), LoadError> {
     }
 }
 
-/// What the outermost component imports and exports, in its order.
+/// Imports and exports of the outermost component, in its order.
 #[derive(Default)]
 struct Names<'c> {
     imports: Vec<&'c str>,
@@ -55,7 +55,8 @@ struct Names<'c> {
 impl<'c> Names<'c> {
     fn of(component: &'c [u8]) -> wasmparser::Result<Self> {
         let mut names = Self::default();
-        // Components and modules lie within components; what they import is their container's.
+        // Components and modules are nested; the imports of inner ones are resolved by their
+        // container.
         let mut depth = 0_u32;
         for payload in Parser::new(0).parse_all(component) {
             match payload? {
@@ -78,27 +79,27 @@ impl<'c> Names<'c> {
     }
 }
 
-/// What an import of the log wants beside the one function that the log has.
-fn beside_emit<'t>(item: &ComponentItem, types: TypesRef<'t>) -> Option<&'t str> {
+/// Finds an item of an import of the log other than its one function.
+fn other_than_emit<'t>(item: &ComponentItem, types: TypesRef<'t>) -> Option<&'t str> {
     let ComponentEntityType::Instance(log) = item.ty else {
         return None;
     };
     let log: &'t _ = types.get(log)?;
     let mut exports = log.exports.iter();
     let (other, _) =
-        exports.find(|(name, export)| *name != EMIT && offers_something(export, types))?;
+        exports.find(|(name, export)| *name != EMIT && is_more_than_types(export, types))?;
     Some(other)
 }
 
-/// Whether an import is more than types: a function, a resource, or code.
-fn offers_something(item: &ComponentItem, types: TypesRef<'_>) -> bool {
+/// Returns whether an import is more than types: a function, a resource, or code.
+fn is_more_than_types(item: &ComponentItem, types: TypesRef<'_>) -> bool {
     match item.ty {
         ComponentEntityType::Type { created, .. } => {
             matches!(created, ComponentAnyTypeId::Resource(_))
         }
         ComponentEntityType::Instance(instance) => types.get(instance).is_none_or(|instance| {
             let mut exports = instance.exports.values();
-            exports.any(|export| offers_something(export, types))
+            exports.any(|export| is_more_than_types(export, types))
         }),
         _ => true,
     }

@@ -1,4 +1,4 @@
-//! Host data beside one instance: its memory account, its log and its budget of processor time.
+//! Host data of one instance: its memory use, its log and its budget of processor time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,8 +53,8 @@ impl InstanceContext {
         self.last_error = None;
     }
 
-    /// Whether the running call has used up its budget; asked at each epoch tick, with this thread's
-    /// processor time.
+    /// Returns whether the running call has used up its budget; called at each epoch tick, with
+    /// this thread's processor time.
     pub(crate) fn is_over_budget(&mut self, now: Duration) -> bool {
         let start = *self.first_tick.get_or_insert(now);
         now.saturating_sub(start) >= self.budget

@@ -9,7 +9,7 @@ use crate::bindings::PluginPre;
 use crate::describe::Description;
 use crate::instance_context::InstanceContext;
 
-/// A component that was compiled, tried and found to keep its promises.
+/// A component that was compiled, described itself and passed its fixtures.
 pub struct Interpreter {
     description: Description,
     by: Arc<InterpretedBy>,
@@ -17,7 +17,7 @@ pub struct Interpreter {
 }
 
 impl Interpreter {
-    /// Names a component by its own description.
+    /// Makes an interpreter that is named by its own description.
     pub(crate) fn new(
         digest: Digest,
         description: Description,
@@ -34,7 +34,7 @@ impl Interpreter {
         }
     }
 
-    /// The component's own words about itself, checked.
+    /// The component's description of itself, checked.
     pub fn description(&self) -> &Description {
         &self.description
     }

@@ -1,4 +1,4 @@
-//! The room's door: loads interpreters, publishes sets of them, judges batches of objects.
+//! Entry point of the crate: loads interpreters, publishes sets of them, judges batches of objects.
 
 use std::io;
 use std::ops::Range;
@@ -22,22 +22,22 @@ use crate::published::{PublishError, Published, SetMember};
 use crate::related::Siblings;
 use crate::worker::Worker;
 
-/// Objects one worker takes at a time: enough to outweigh handing them over, few enough that a batch
+/// Objects in one slice of a batch: enough to outweigh handing them over, few enough that a batch
 /// is shared among the workers.
 const SLICE_OBJECTS: usize = 64;
 
-/// Why the room could not be opened.
+/// Failure to start the engine or its workers.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// This machine cannot run compiled Wasm.
     #[error("start the Wasm engine: {0}")]
     Engine(String),
-    /// No thread to be had.
+    /// The system has no thread left.
     #[error("start a worker thread")]
     Thread(#[from] io::Error),
 }
 
-/// Interpreters, and the threads that run them. Ends its threads when it is dropped.
+/// The live interpreters and the threads that run them. Dropping it ends the threads.
 pub struct Interpreters {
     engine: Engine,
     limits: Limits,
@@ -51,9 +51,9 @@ pub struct Interpreters {
     workers: Vec<JoinHandle<()>>,
 }
 
-/// Objects after which a worker lets others go first: some tenths of a millisecond, where the
-/// scheduler's own turns are ten times as long, and a query is answered in less.
-const OBJECTS_PER_TURN: usize = 16;
+/// Objects a worker judges before it yields to queries: some tenths of a millisecond. The
+/// scheduler's own time slices are ten times as long, and a query is answered in less.
+const OBJECTS_PER_YIELD: usize = 16;
 
 /// A part of one batch, for one worker.
 struct Slice {
@@ -95,15 +95,15 @@ impl Interpreters {
         })
     }
 
-    /// What [`Self::load`] compiles with from now on. Without this it is done in this process.
+    /// Sets the compiler of [`Self::load`]. The default compiles in this process.
     #[must_use]
     pub fn with_compiler(mut self, compiler: Compiler) -> Self {
         self.compiler = compiler;
         self
     }
 
-    /// Takes bytes through every step up to live. Takes milliseconds from the cache, up to seconds
-    /// otherwise; blocks.
+    /// Loads a component: every step but publishing it. Takes milliseconds from the cache, up to
+    /// seconds otherwise; blocks.
     ///
     /// # Errors
     /// The step that refused them; nothing that is live is touched.
@@ -111,7 +111,7 @@ impl Interpreters {
         self.load_with(&self.compiler, bytes)
     }
 
-    /// As [`Self::load`], but compiles in this process: for what ships inside the binary, which is
+    /// As [`Self::load`], but compiles in this process: for built-in components, which are
     /// trusted and small.
     ///
     /// # Errors
@@ -128,7 +128,7 @@ impl Interpreters {
     /// Makes a set live, at once and as a whole. Calls in flight finish on the set they began with.
     ///
     /// # Errors
-    /// When the set contradicts itself; the one before stays live.
+    /// When two members of the set conflict; the previous set stays live.
     pub fn publish(
         &self,
         interpreters: Vec<(Source, Arc<Interpreter>)>,
@@ -139,31 +139,31 @@ impl Interpreters {
         Ok(generation)
     }
 
-    /// Puts a set together that is not live: to look at it, to judge by it, or to install it.
+    /// Makes a set without publishing it: to inspect it, to judge by it, or to install it.
     ///
-    /// An interpreter that is live now with the same settings goes on counting in the same
-    /// [`CallStats`](crate::CallStats) in this set; every other one begins anew.
+    /// An interpreter that is live now with the same settings keeps its
+    /// [`CallStats`](crate::CallStats) in this set; every other one starts with empty ones.
     ///
     /// # Errors
-    /// When the set contradicts itself.
-    pub fn prepare(&self, offers: Vec<SetMember>) -> Result<Arc<Published>, PublishError> {
+    /// When two members of the set conflict.
+    pub fn prepare(&self, members: Vec<SetMember>) -> Result<Arc<Published>, PublishError> {
         let generation = self.generation.fetch_add(1, Ordering::Relaxed) + 1;
-        Published::new(generation, offers, &self.published.load()).map(Arc::new)
+        Published::new(generation, members, &self.published.load()).map(Arc::new)
     }
 
-    /// Makes a prepared set live: one atomic exchange. Who calls it sees to it that sets come in the
-    /// order they were prepared in.
+    /// Makes a prepared set live: one atomic exchange. The caller must install sets in the order in
+    /// which they were prepared.
     pub fn install(&self, set: Arc<Published>) {
         self.published.store(set);
     }
 
-    /// What is live now.
+    /// The set that is live now.
     pub fn published(&self) -> Arc<Published> {
         self.published.load_full()
     }
 
-    /// Judges objects that were reported together: they are each other's related objects. Answers in
-    /// their order. Blocks until the last is judged; never call it on an executor's thread.
+    /// Judges objects that were reported together: they are each other's related objects. Answers
+    /// in their order. Blocks until the last is judged; never call it on an executor's thread.
     pub fn judge(&self, objects: &Arc<[Object]>, now_ms: i64) -> Vec<Verdict> {
         let siblings = Arc::new(Siblings::of(Arc::clone(objects)));
         self.judge_among(&self.published(), objects, &siblings, now_ms)
@@ -205,7 +205,8 @@ impl Interpreters {
         parts.sort_unstable_by_key(|(start, _)| *start);
         let mut judged = Vec::with_capacity(objects.len());
         for (start, part) in parts {
-            // What a thread that broke owes is no verdict, and moves no other onto its object.
+            // Verdicts of a thread that panicked are missing; the others must stay with their
+            // objects.
             judged.resize_with(start, lost);
             judged.extend(part);
         }
@@ -213,7 +214,7 @@ impl Interpreters {
         judged
     }
 
-    /// How the memo fares.
+    /// Statistics of the memo.
     pub fn memo(&self) -> MemoStats {
         self.memo.stats()
     }
@@ -223,19 +224,20 @@ impl Drop for Interpreters {
     fn drop(&mut self) {
         self.slices = None;
         for worker in self.workers.drain(..) {
-            // A worker that panicked has nothing more to say; its thread is gone either way.
+            // The result of a worker that panicked does not matter; its thread is gone either way.
             let _ = worker.join();
         }
     }
 }
 
-/// The verdict on an object that a broken thread left without one.
+/// The verdict on an object whose worker thread panicked.
 fn lost() -> Verdict {
-    let message = "the thread that judged it broke; that is a fault of the host";
+    let message = "the worker thread that judged it panicked; this is a bug in the host";
     Verdict::unknown(host_reason::NO_ANSWER, message)
 }
 
-/// A worker's life: slices as they come, and a sweep when there are none for a while.
+/// Main loop of a worker thread: judges slices as they come, and sweeps idle instances when none
+/// comes.
 fn work(mut worker: Worker, slices: &Receiver<Slice>, idle_max: std::time::Duration) {
     lower_priority();
     loop {
@@ -243,13 +245,13 @@ fn work(mut worker: Worker, slices: &Receiver<Slice>, idle_max: std::time::Durat
             Ok(slice) => {
                 let objects = slice.objects.get(slice.range.clone()).unwrap_or_default();
                 let mut judged = Vec::with_capacity(objects.len());
-                for part in objects.chunks(OBJECTS_PER_TURN) {
+                for part in objects.chunks(OBJECTS_PER_YIELD) {
                     judged.extend(part.iter().map(|object| {
                         worker.judge(&slice.set, object, &slice.siblings, slice.now_ms)
                     }));
                     thread::yield_now();
                 }
-                // The caller may have gone; its verdicts are in the memo all the same.
+                // The caller may have ended; its verdicts are in the memo all the same.
                 let _ = slice.reply.send((slice.range.start, judged));
             }
             Err(RecvTimeoutError::Timeout) => worker.sweep(),

@@ -1,4 +1,5 @@
-//! How each thing fares: one Wasm component per group of Kinds, called safely and fast.
+//! Runtime of interpreters: Wasm components that judge the objects of some Kinds, called safely and
+//! fast.
 //!
 //! ```text
 //! bytes ─▶ load ─▶ Interpreter ─▶ publish ─▶ Published (one immutable set, swapped atomically)
@@ -6,8 +7,8 @@
 //! objects ─▶ Interpreters::judge ─▶ workers ─▶ lookup ─▶ trim ─▶ memo ─▶ pooled instance ─▶ Verdict
 //! ```
 //!
-//! Always a verdict, in bounded time and memory: whatever an interpreter does costs exactly the
-//! verdict it was asked for, which becomes `Unknown` with a reason that names the interpreter.
+//! Every object gets a verdict, in bounded time and memory: an interpreter that fails costs only
+//! the verdict it was asked for, which becomes `Unknown` with a reason that names the interpreter.
 //! Nothing here is async: guests run on threads of their own, never on an executor's.
 #![warn(
     clippy::expect_used,
@@ -47,7 +48,7 @@ mod trim;
 mod worker;
 
 pub use aot::AotCache;
-pub use compare::{Change, Comparer, Comparison, Place, Sample, compare};
+pub use compare::{Change, Comparer, Comparison, ReportedGroup, Sample, compare};
 pub use compile::{ChildCompiler, Compiler, compile_child};
 pub use describe::{Description, HandledKind, RelatedRule, Relation, State};
 pub use engine::Engine;

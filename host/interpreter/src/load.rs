@@ -1,4 +1,4 @@
-//! From bytes to an interpreter that may go live.
+//! Loads a component: from bytes to an interpreter that may go live.
 //!
 //! received -> validated (imports, contract) -> compiled -> tried (instance, description, fixtures)
 
@@ -22,11 +22,11 @@ use crate::limits::{LOAD_ANSWER_BYTES_MAX, LOAD_DEADLINE, Limits};
 use crate::load_error::LoadError;
 
 impl Interpreter {
-    /// Takes bytes through every step. Compiles for some ten milliseconds to seconds: never call it
-    /// on an executor's thread.
+    /// Loads a component. Compiling takes some ten milliseconds to seconds: never call it on an
+    /// executor's thread.
     ///
     /// # Errors
-    /// The step that refused it, in words its author can act on.
+    /// The reason of the refusal, which its author can act on, and by it the step that refused.
     pub fn load(
         engine: &Engine,
         limits: &Limits,
@@ -51,7 +51,7 @@ impl Interpreter {
     }
 }
 
-/// From the cache, or compiled and put there.
+/// Takes the compiled component from the cache, or compiles and caches it.
 fn compiled(
     engine: &Engine,
     compiler: &Compiler,
@@ -67,7 +67,7 @@ fn compiled(
         cache.put(digest, engine, &code);
     }
     aot::deserialize(engine, &code)
-        .ok_or_else(|| LoadError::Host("the compiled code is of another engine".to_owned()))
+        .ok_or_else(|| LoadError::Host("the compiled code is for another engine".to_owned()))
 }
 
 /// The name of a component in logs until it has described itself.
@@ -98,9 +98,9 @@ fn describe(
     let plugin = Plugin::new(&mut store, &instance)
         .map_err(|error| LoadError::Shapes(format!("{error:#}")))?;
     begin(&mut store, LOAD_DEADLINE);
-    let said = plugin
+    let description = plugin
         .kindsight_interpreter_interpreter()
         .call_describe(&mut store)
         .map_err(|error| LoadError::Call("describe", fault_of(&store, &error, LOAD_DEADLINE)))?;
-    Description::check(said).map_err(LoadError::Description)
+    Description::check(description).map_err(LoadError::Description)
 }

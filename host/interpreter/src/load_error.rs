@@ -13,7 +13,7 @@ pub enum LoadError {
     /// Not Wasm at all, or damaged.
     #[error("not a WebAssembly component: {0}")]
     NotAComponent(String),
-    /// Wants something the host does not offer.
+    /// Imports something the host does not offer.
     #[error(
         "imports `{0}`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`"
     )]
@@ -24,25 +24,25 @@ pub enum LoadError {
     /// Another major version of the contract.
     #[error("is written for version {0} of the contract, this host speaks 1.x")]
     OtherMajor(String),
-    /// Cranelift could not, or broke while trying, or took more than it may.
+    /// The compiler refused it, panicked, or went over its limits of time and memory.
     #[error("{0}")]
     Compile(String),
     /// Not the component's fault: this host could not compile it now. Worth another try.
-    #[error("this host could not do it: {0}")]
+    #[error("this host could not compile it: {0}")]
     Host(String),
-    /// Shapes differ from the contract's.
+    /// Its functions or types differ from the contract's.
     #[error("its exports do not have the contract's shapes: {0}")]
     Shapes(String),
     /// No instance of it could be made.
     #[error("no instance could be made of it: {0}")]
     Instance(String),
-    /// A call did not come back well.
+    /// A call ended in a fault.
     #[error("`{0}` {1}")]
     Call(&'static str, Fault),
-    /// Said something of itself that cannot be.
+    /// Its description breaks rules of the contract.
     #[error("its description is wrong: {}", .0.join("; "))]
     Description(Vec<String>),
-    /// Broke its own promises.
+    /// Failed its own fixtures.
     #[error("{} of its fixtures do not hold: {}", .0.len(), .0.join("; "))]
     Fixtures(Vec<String>),
 }

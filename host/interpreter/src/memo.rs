@@ -1,32 +1,32 @@
-//! Remembers verdicts: an interpreter is a pure function, so an equal input has an equal answer.
+//! Memo of verdicts: an interpreter is a pure function, so an equal input has an equal answer.
 
 use std::hash::Hash;
 
 use kindsight_model::Verdict;
 use quick_cache::{Equivalent, Weighter};
 
-/// What an interpreter answered, where that holds for every equal input.
+/// Answer of an interpreter that holds for every equal input.
 #[derive(Debug, Clone)]
 pub(crate) enum Answer {
-    /// A verdict, good until it wants to be looked at again.
+    /// A verdict, valid until its recheck time.
     Verdict(Verdict),
     /// Not an object it judges.
     Unsupported,
 }
 
-/// Verdicts by component, settings and input, compared byte by byte: never a guess.
+/// Verdicts by component, settings and input. Inputs are compared byte by byte, not by a hash.
 #[derive(Debug)]
 pub struct Memo {
     is_off: bool,
     answers: quick_cache::sync::Cache<Key, Answer, Bytes, foldhash::quality::RandomState>,
 }
 
-/// How a [`Memo`] fares; read when somebody asks.
+/// Statistics of a [`Memo`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoStats {
     /// Remembered answers.
     pub entries: usize,
-    /// Bytes of their inputs, roughly.
+    /// Approximate size of their inputs, in bytes.
     pub bytes: u64,
 }
 
@@ -48,7 +48,7 @@ impl Equivalent<Key> for KeyRef<'_> {
     }
 }
 
-/// Weighs an entry by its input, and by what an entry costs beside it.
+/// Weighs an entry by its input and a fixed overhead.
 #[derive(Debug, Clone)]
 struct Bytes;
 
@@ -62,7 +62,7 @@ impl Weighter<Key, Answer> for Bytes {
 }
 
 impl Memo {
-    /// Remembers about `bytes_max` bytes of inputs; with 0, nothing.
+    /// Makes a memo of about `bytes_max` bytes of inputs; with 0, it remembers nothing.
     pub fn new(bytes_max: usize) -> Self {
         Self {
             is_off: bytes_max == 0,
@@ -76,7 +76,7 @@ impl Memo {
         }
     }
 
-    /// What is known for an equal input, unless the time to look again has come.
+    /// The answer for an equal input, unless its recheck time has passed.
     pub(crate) fn get(&self, scope: u128, input: &str, now_ms: i64) -> Option<Answer> {
         if self.is_off {
             return None;
@@ -98,7 +98,7 @@ impl Memo {
         self.answers.insert(Key { scope, input }, answer);
     }
 
-    /// How it fares.
+    /// Reads its statistics.
     pub fn stats(&self) -> MemoStats {
         MemoStats {
             entries: self.answers.len(),
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_that_wants_to_be_looked_at_again_is_forgotten_then() {
+    fn a_verdict_is_valid_until_its_recheck_time() {
         let memo = Memo::new(1 << 20);
         let mut verdict = Verdict::not_present();
         verdict.recheck_at_ms = Some(100);

@@ -1,4 +1,4 @@
-//! Which objects an interpreter speaks for.
+//! Patterns of the Kinds an interpreter handles.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub struct KindPattern {
     pub kind: String,
 }
 
-/// How specific a match is; greater is more specific.
+/// Rank of a pattern among those that match; greater is more specific.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Specificity {
     rank: Rank,
@@ -35,7 +35,7 @@ enum Rank {
 }
 
 impl KindPattern {
-    /// Whether the object is one of these.
+    /// Returns whether objects of this Kind match.
     pub fn matches(&self, gvk: &Gvk) -> bool {
         let group = match self.group.strip_prefix('*') {
             Some("") => true,
@@ -65,7 +65,7 @@ impl KindPattern {
         }
     }
 
-    /// What is wrong with it, if anything.
+    /// The reason why the pattern is invalid, if it is.
     pub(crate) fn problem(&self) -> Option<String> {
         let rest = self.group.strip_prefix("*.").unwrap_or(&self.group);
         let group = self.group == "*" || self.group.is_empty() || is_name(rest);

@@ -1,4 +1,4 @@
-//! Instances that wait for their next call.
+//! Pool of the instances of one thread.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -16,7 +16,7 @@ use crate::stats::CallStats;
 /// A component with its settings, as one thread calls it.
 #[derive(Clone, Copy)]
 pub(crate) struct Callee<'c> {
-    /// Stands for the component and its settings.
+    /// Identifies the component with its settings.
     pub(crate) scope: u128,
     /// The component.
     pub(crate) interpreter: &'c Interpreter,
@@ -41,7 +41,7 @@ impl InstancePool {
         }
     }
 
-    /// Calls a component. An instance that did anything wrong is not used again.
+    /// Calls a component. An instance that ended in a fault is not used again.
     pub(crate) fn call(
         &mut self,
         callee: Callee<'_>,
@@ -51,10 +51,10 @@ impl InstancePool {
         let interpreter = callee.interpreter;
         let instance = match self.instances.entry(callee.scope) {
             Entry::Occupied(instance) => instance.into_mut(),
-            Entry::Vacant(place) => {
+            Entry::Vacant(entry) => {
                 let (by, stats) = (Arc::clone(interpreter.by()), Arc::clone(callee.stats));
                 let instance = PooledInstance::start(interpreter.pre(), by, &self.limits, stats)?;
-                place.insert(instance)
+                entry.insert(instance)
             }
         };
         let related = input.related();
@@ -69,12 +69,12 @@ impl InstancePool {
         answer
     }
 
-    /// Retires the instances whose scope `is_live` does not know.
+    /// Retires the instances whose scope is not live any more.
     pub(crate) fn retain(&mut self, is_live: impl Fn(u128) -> bool) {
         self.instances.retain(|scope, _| is_live(*scope));
     }
 
-    /// Retires instances that nobody used since the last sweep.
+    /// Retires instances that were not used since the last sweep.
     pub(crate) fn sweep(&mut self) {
         self.instances.retain(|_, instance| instance.was_used());
     }

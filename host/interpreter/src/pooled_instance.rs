@@ -18,12 +18,12 @@ pub(crate) struct PooledInstance {
     plugin: Plugin,
     stats: Arc<CallStats>,
     calls: u32,
-    /// Its calls when the last sweep came by.
+    /// Number of calls at the last sweep.
     calls_swept: u32,
 }
 
 impl PooledInstance {
-    /// An instance that is counted in `stats` for as long as it is there.
+    /// Makes an instance, which is counted in `stats` until it is dropped.
     pub(crate) fn start(
         pre: &PluginPre<InstanceContext>,
         by: Arc<InterpretedBy>,
@@ -46,7 +46,7 @@ impl PooledInstance {
         })
     }
 
-    /// One call. After an error the instance must not be used again.
+    /// Makes one call. After an error the instance must not be used again.
     pub(crate) fn interpret(
         &mut self,
         input: Input<'_>,
@@ -56,17 +56,18 @@ impl PooledInstance {
         self.calls += 1;
         let interpreter = self.plugin.kindsight_interpreter_interpreter();
         let answer = interpreter.call_interpret(&mut self.store, input);
-        self.stats.holds(self.store.data().memory_bytes());
+        self.stats.record_memory(self.store.data().memory_bytes());
         answer.map_err(|error| fault_of(&self.store, &error, limits.call_deadline))
     }
 
-    /// Whether it has done enough: after its calls, or when it holds too much memory.
+    /// Returns whether it is to be retired: after its number of calls, or when it holds too much
+    /// memory.
     pub(crate) fn is_worn(&self, limits: &Limits) -> bool {
         self.calls >= limits.calls_max
             || self.store.data().memory_bytes() > limits.memory_high_water_bytes
     }
 
-    /// Whether anything asked for it since this was last asked.
+    /// Returns whether it was called since the last call of this function.
     pub(crate) fn was_used(&mut self) -> bool {
         std::mem::replace(&mut self.calls_swept, self.calls) != self.calls
     }

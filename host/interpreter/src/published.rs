@@ -1,4 +1,4 @@
-//! The set of interpreters that answer, and who is asked about what.
+//! The set of live interpreters, and the choice of those that judge an object.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::interpreter::Interpreter;
 use crate::pattern::KindPattern;
 use crate::stats::CallStats;
 
-/// What may be published: an interpreter, where it came from, and what its operator set.
+/// Member of a set to be published: an interpreter, its source and its settings.
 #[derive(Debug, Clone)]
 pub struct SetMember {
-    /// Where it came from.
+    /// Its source.
     pub source: Source,
     /// The component.
     pub interpreter: Arc<Interpreter>,
@@ -39,24 +39,24 @@ pub(crate) struct Live {
     pub(crate) settings: Option<Arc<str>>,
     /// Stands for (digest, settings) in the memo.
     pub(crate) scope: u128,
-    /// Counts what it does, for as long as it is live without a break.
+    /// Its statistics, for as long as it is live without a break.
     pub(crate) stats: Arc<CallStats>,
 }
 
-/// One immutable set of live interpreters. Everything one query or batch sees comes from one set.
+/// One immutable set of live interpreters. Every query and every batch uses a single set.
 #[derive(Debug, Default)]
 pub struct Published {
     generation: u64,
     live: Vec<Live>,
 }
 
-/// Why a set was refused; the one before stays.
+/// Refusal of a set; the previous set stays live.
 #[derive(Debug, thiserror::Error)]
 pub enum PublishError {
-    /// Two of the same source claim the same objects.
+    /// Two of the same source declare the same pattern.
     #[error("{first:?} and {second:?} both claim `{pattern}`: leave one of them out")]
     Ambiguous {
-        /// What both claim.
+        /// The pattern.
         pattern: KindPattern,
         /// One of them.
         first: Arc<Interpreter>,
@@ -73,7 +73,7 @@ pub enum PublishError {
     },
 }
 
-/// One interpreter that speaks for a Kind, and how.
+/// One interpreter that handles a Kind, and the entry of its description that matches.
 #[derive(Debug, Clone)]
 pub(crate) struct Route {
     pub(crate) live: Live,
@@ -88,16 +88,16 @@ impl Route {
 }
 
 impl Published {
-    /// A set of what is offered, the `generation`th of its process. What `before` has live too, by
-    /// component and settings, goes on being counted where it was counted.
+    /// Makes a set of these members, the `generation`th of its process. An interpreter that
+    /// `before` has too, with the same settings, keeps its statistics.
     pub(crate) fn new(
         generation: u64,
-        offers: Vec<SetMember>,
+        members: Vec<SetMember>,
         before: &Self,
     ) -> Result<Self, PublishError> {
-        let offers = offers.into_iter();
-        let live: Vec<Live> = offers.map(|offer| Live::new(offer, before)).collect();
-        refuse_twins(&live)?;
+        let members = members.into_iter();
+        let live: Vec<Live> = members.map(|member| Live::new(member, before)).collect();
+        refuse_duplicates(&live)?;
         let replaced = |it: &Live| {
             live.iter().any(|other| {
                 other.source > it.source && other.interpreter.by().name == it.interpreter.by().name
@@ -107,29 +107,30 @@ impl Published {
         Ok(Self { generation, live })
     }
 
-    /// Counts the sets of this process.
+    /// Number of the set in its process; later sets have greater ones.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// Everything that is live, with its source.
+    /// All live interpreters, with their sources.
     pub fn interpreters(&self) -> impl Iterator<Item = (Source, &Arc<Interpreter>)> {
         self.live
             .iter()
             .map(|live| (live.source, &live.interpreter))
     }
 
-    /// What the calls of the interpreter of this name came to, in every worker, since it became live
-    /// with these settings; nothing where the set has none of that name. Looks through the set: for
-    /// people who ask, and for a breaker every few seconds.
+    /// Statistics of the interpreter of this name, over all workers, since it became live with
+    /// these settings; none where the set has none of that name. Searches the set: for reports
+    /// to users, and for the circuit breaker every few seconds.
     pub fn stats(&self, name: &str) -> Option<&Arc<CallStats>> {
         let mut live = self.live.iter();
         let live = live.find(|live| *live.interpreter.by().name == *name)?;
         Some(&live.stats)
     }
 
-    /// Whether such an object may get another verdict from `other`: somebody else is asked first, or
-    /// next, or the same one with other settings. Asked once per Kind after a swap.
+    /// Returns whether objects of this Kind may get another verdict from `other`: other
+    /// interpreters are asked, or in another order, or with other settings. Called once per Kind
+    /// after a swap.
     pub fn differs(&self, other: &Self, gvk: &Gvk) -> bool {
         let asked = |set: &Self| -> Vec<u128> {
             let routes = set.routes(gvk).into_iter();
@@ -142,8 +143,8 @@ impl Published {
         self.live.iter().any(|live| live.scope == scope)
     }
 
-    /// Who is asked about such an object, in order: the most specific pattern first, and at equal
-    /// specificity the later source.
+    /// The interpreters to ask about objects of this Kind, in order: the most specific pattern
+    /// first, and at equal specificity the later source.
     pub(crate) fn routes(&self, gvk: &Gvk) -> Vec<Route> {
         let mut routes: Vec<Route> = self
             .live
@@ -170,7 +171,7 @@ fn route(live: &Live, gvk: &Gvk) -> Option<Route> {
     })
 }
 
-fn refuse_twins(live: &[Live]) -> Result<(), PublishError> {
+fn refuse_duplicates(live: &[Live]) -> Result<(), PublishError> {
     for (position, second) in live.iter().enumerate() {
         for first in live
             .iter()
@@ -209,12 +210,12 @@ fn shared_pattern(first: &Interpreter, second: &Interpreter) -> Option<KindPatte
 }
 
 impl Live {
-    fn new(offer: SetMember, before: &Published) -> Self {
+    fn new(member: SetMember, before: &Published) -> Self {
         let SetMember {
             source,
             interpreter,
             settings,
-        } = offer;
+        } = member;
         let scope = scope(&interpreter, settings.as_deref());
         let counted = before.live.iter().find(|live| live.scope == scope);
         Self {
@@ -227,8 +228,8 @@ impl Live {
     }
 }
 
-/// Half of a SHA-256 is enough to tell components and settings apart, also against an author who
-/// would like two of his to look alike. A digest has one length, so nothing need part the two.
+/// Identifies a component with its settings. Half of a SHA-256 is enough, also against an author
+/// who looks for a collision. A digest has a fixed length, so no separator is needed.
 fn scope(interpreter: &Interpreter, settings: Option<&str>) -> u128 {
     let hash = Sha256::new()
         .chain_update(interpreter.digest().as_str())

@@ -1,4 +1,4 @@
-//! Finds the objects that an interpreter wants to see beside the one it judges.
+//! Finds the related objects that an interpreter asks for.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use crate::describe::{RelatedRule, Relation};
 
-/// The objects reported together, among which related ones are looked for.
+/// Objects that were reported together, among which related ones are searched.
 ///
-/// Its index is built when the first interpreter asks, so that reports nobody asks about cost nothing.
+/// Its index is built at the first search by owner, so that other reports cost nothing.
 #[derive(Debug, Default)]
 pub struct Siblings {
     objects: Arc<[Object]>,
-    /// They were chosen by hand, as in a fixture: the Kind is enough.
+    /// True for the related objects of a fixture: they match by Kind alone.
     given: bool,
     index: OnceLock<Index>,
 }
@@ -34,12 +34,12 @@ impl Siblings {
         }
     }
 
-    /// Nothing: the object is judged alone.
+    /// No objects: the object is judged alone.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// Objects that stand for what the host would find.
+    /// The related objects of a fixture, which stand for those the host would find.
     pub(crate) fn given(objects: &[Object]) -> Self {
         Self {
             objects: objects.into(),
@@ -48,7 +48,8 @@ impl Siblings {
         }
     }
 
-    /// What a rule finds for `object`, in order of namespace and name, and whether there was more.
+    /// Finds the related objects of `object` by a rule, in order of namespace and name; true where
+    /// there were more than its limit.
     pub(crate) fn find(&self, rule: &RelatedRule, object: &Object) -> (Vec<&Object>, bool) {
         let mut found: Vec<&Object> = match &rule.relation {
             _ if self.given => self.objects.iter().collect(),
@@ -110,8 +111,8 @@ impl Index {
     }
 }
 
-/// Whether labels match a label selector or a plain map. An empty selector selects nothing here: it
-/// would select everything, which no rule about related objects can mean.
+/// Returns whether labels match a label selector or a plain map. An empty selector selects nothing
+/// here: it would select everything, which no rule about related objects can mean.
 fn selects(selector: &Value, labels: &BTreeMap<String, String>) -> bool {
     let Some(members) = selector.as_object().filter(|members| !members.is_empty()) else {
         return false;

@@ -1,7 +1,7 @@
-//! What calls of one interpreter cost, and how they end.
+//! Statistics of the calls of one interpreter: counts, faults, latency and memory.
 //!
-//! Workers count as they call, and everybody else reads: a call costs one or two additions to
-//! counters that the workers share, and every few calls two looks at the clock.
+//! Only workers write. A call costs one or two additions to counters that the workers share, and
+//! every few calls two readings of the clock.
 
 mod histogram;
 mod recent;
@@ -21,8 +21,8 @@ pub use recent::Recent;
 
 /// The first calls are all timed, so that an interpreter that is seldom called has figures too.
 const TIMED_FIRST: u64 = 1024;
-/// Of the later calls one in so many is timed. Two looks at the clock take some 60 ns, more than a
-/// hundredth of a short call.
+/// Of the later calls one in this many is timed. Two readings of the clock take some 60 ns, more
+/// than a hundredth of a short call.
 const TIMED_EACH: u64 = 8;
 
 /// Counts the calls of one interpreter with one set of settings, for as long as it is live.
@@ -36,43 +36,45 @@ pub struct CallStats {
     memory_high_water_bytes: AtomicU64,
     instances: AtomicU64,
     latency: Histogram,
-    /// Locked when a call ends badly: an instance was thrown away then, which costs far more.
+    /// Locked only when a call ends in a fault; the lost instance costs far more.
     faults: Mutex<BTreeMap<&'static str, u64>>,
     window: Window,
 }
 
-/// What a [`CallStats`] had counted when it was asked.
+/// Snapshot of a [`CallStats`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallSnapshot {
-    /// Calls of the component, those that are running included. What the memo knew is no call.
+    /// Calls of the component, including those that are running. An answer from the memo is no
+    /// call.
     pub calls: u64,
-    /// Answers that came from the memo.
+    /// Answers from the memo.
     pub remembered: u64,
     /// Calls that ended in a fault, by [`Fault::reason`].
     pub faults: BTreeMap<&'static str, u64>,
-    /// Calls that ended in [`Fault::InvalidInput`]: no fault of the interpreter, and not in `faults`.
+    /// Calls that ended in [`Fault::InvalidInput`]: no fault of the interpreter, and not in
+    /// `faults`.
     pub invalid_inputs: u64,
-    /// How long calls took, the making of an instance included where there was none.
+    /// Latency of calls, including instantiation where there was no instance.
     pub latency: Latency,
     /// The most memory an instance held after a call, in bytes.
     pub memory_high_water_bytes: u64,
-    /// Instances there are now, in all workers.
+    /// Instances that exist now, in all workers.
     pub instances: u64,
 }
 
 impl CallSnapshot {
-    /// Calls that ended in a fault, whichever.
+    /// Calls that ended in any fault.
     pub fn faults_total(&self) -> u64 {
         total(&self.faults)
     }
 }
 
-/// A call that was begun.
-#[must_use = "a call that began has an end"]
+/// A call that is running.
+#[must_use = "pass it to `CallStats::end`"]
 pub(crate) struct Begun(Option<Instant>);
 
 impl CallStats {
-    /// What was counted so far. Reads some hundred counters: for people who ask, not for each call.
+    /// Reads all counters, some hundred: for reports to users, not for each call.
     pub fn snapshot(&self) -> CallSnapshot {
         // Calls are counted when they begin: read after the faults, they are never fewer.
         let faults = self.faults().clone();
@@ -87,28 +89,28 @@ impl CallStats {
         }
     }
 
-    /// Calls and faults of about the last minute: what a breaker decides by.
+    /// Calls and faults of about the last minute, for a circuit breaker.
     ///
-    /// Nothing is kept by the second while calls run; instead each question lays down what was
-    /// counted by then, at most every ten seconds, and is answered with what came since the mark that
-    /// is a minute old. So ask every ten seconds or oftener: then it is 60 to 70 seconds, or less if
-    /// counting began later. Who asks seldom is told of the time since he last asked.
+    /// Calls themselves record no times. Instead each reading stores a mark with the totals, at
+    /// most every ten seconds, and returns what was added since the newest mark that is a minute
+    /// old. Read every ten seconds or more often: then it covers 60 to 70 seconds, or less if
+    /// counting began later. Read less often, it covers the time since the last reading.
     ///
-    /// `now` must not go back from one question to the next; if it does, no mark is laid.
+    /// `now` must not go back from one reading to the next; if it does, no mark is stored.
     pub fn recent(&self, now: Instant) -> Recent {
         let faults = total(&self.faults());
         let calls = self.calls.load(Ordering::Relaxed);
         self.window.since(now, Recent { calls, faults })
     }
 
-    /// A call begins.
+    /// Counts the begin of a call.
     pub(crate) fn begin(&self) -> Begun {
         let before = self.calls.fetch_add(1, Ordering::Relaxed);
         let is_timed = before < TIMED_FIRST || before.is_multiple_of(TIMED_EACH);
         Begun(is_timed.then(Instant::now))
     }
 
-    /// It ended, with this fault or with an answer.
+    /// Counts the end of a call, with this fault or with an answer.
     pub(crate) fn end(&self, Begun(begun): Begun, fault: Option<&Fault>) {
         if let Some(begun) = begun {
             self.latency.add(begun.elapsed());
@@ -122,27 +124,27 @@ impl CallStats {
         }
     }
 
-    /// The memo knew the answer.
-    pub(crate) fn remembered(&self) {
+    /// Counts an answer from the memo.
+    pub(crate) fn memo_answered(&self) {
         self.remembered.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// An instance holds so much memory after a call.
-    pub(crate) fn holds(&self, bytes: usize) {
+    /// Records the memory of an instance after a call, in bytes.
+    pub(crate) fn record_memory(&self, bytes: usize) {
         let bytes = bytes as u64;
-        // Mostly it is no more than before, and then nothing is written.
+        // Mostly it is no more than before; then nothing is written.
         if bytes > self.memory_high_water_bytes.load(Ordering::Relaxed) {
             self.memory_high_water_bytes
                 .fetch_max(bytes, Ordering::Relaxed);
         }
     }
 
-    /// An instance was made.
+    /// Counts a new instance.
     pub(crate) fn instance_began(&self) {
         self.instances.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// An instance that was made is gone.
+    /// Counts an instance that was dropped.
     pub(crate) fn instance_ended(&self) {
         self.instances.fetch_sub(1, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! Calls of one interpreter that is not live yet.
+//! Trial calls of an interpreter that is not live yet.
 
 use std::sync::Arc;
 
@@ -21,12 +21,12 @@ pub(crate) struct Trial<'i> {
     interpreter: &'i Interpreter,
     pool: InstancePool,
     input: CallInput,
-    /// Nobody asks how a trial went: it is counted for itself.
+    /// Never read, but the pool needs it.
     stats: Arc<CallStats>,
 }
 
 impl<'i> Trial<'i> {
-    /// A trial within these limits.
+    /// Makes a trial within these limits.
     pub(crate) fn new(interpreter: &'i Interpreter, limits: &Limits) -> Self {
         Self {
             interpreter,

@@ -1,7 +1,7 @@
 //! Cuts an object's JSON down to the fields an interpreter asked for.
 //!
-//! One pass over the text: what is asked for is copied as it stands, the rest is skipped without
-//! being decoded.
+//! One pass over the text: fields that are asked for are copied verbatim, the rest is skipped
+//! without being decoded.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,13 +12,13 @@ use serde_json::value::RawValue;
 /// A set of JSON pointers through objects, as a tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Fields {
-    /// Take the whole value.
+    /// The whole value is asked for.
     whole: bool,
     below: Vec<(String, Fields)>,
 }
 
 impl Fields {
-    /// From JSON pointers; `apiVersion` and `kind` are added.
+    /// Makes a set from JSON pointers; `apiVersion` and `kind` are added.
     pub fn new(pointers: &[impl AsRef<str>]) -> Self {
         let mut fields = Self::default();
         fields.add("/apiVersion");
@@ -46,7 +46,7 @@ impl Fields {
         node.whole = true;
     }
 
-    /// The pointers it was made of, `apiVersion` and `kind` among them; for people who ask.
+    /// The pointers it was made from, including `apiVersion` and `kind`; for reports to users.
     pub fn pointers(&self) -> Vec<String> {
         let here = self.whole.then(String::new);
         let below = self.below.iter().flat_map(|(key, fields)| {
@@ -80,7 +80,7 @@ impl Fields {
     }
 }
 
-/// Copies the wanted part of one value; answers whether there was an object to take it from.
+/// Copies the requested part of one value; returns whether the value was an object.
 struct Copy<'f, 't> {
     fields: &'f Fields,
     text: &'t mut String,
@@ -212,7 +212,7 @@ mod tests {
         "spec": {"replicas": 3, "template": {"big": [1, 2]}}, "status": [ {"a": 1} ], "apiVersion": "v1"}"#;
 
     #[test]
-    fn what_is_asked_for_is_copied_as_it_stands() {
+    fn fields_that_are_asked_for_are_copied_verbatim() {
         check(&[], OBJECT, r#"{"kind":"W","apiVersion":"v1"}"#);
         check(
             &["/spec/replicas"],
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wider_pointer_takes_a_narrower_one_in() {
+    fn a_wider_pointer_includes_a_narrower_one() {
         check(
             &["/spec/replicas", "/spec"],
             r#"{"spec": {"a": 1, "replicas": 2}}"#,

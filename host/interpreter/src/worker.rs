@@ -1,4 +1,4 @@
-//! Judging of one object after another on one thread.
+//! Worker: judges one object after another on one thread.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use crate::published::{Live, Published, Route};
 use crate::related::Siblings;
 use crate::stats::CallStats;
 
-/// Kinds whose routes one worker remembers; over it they are looked up again.
+/// Kinds whose routes one worker remembers; over the limit they are looked up again.
 const ROUTES_MAX: usize = 4096;
 
-/// Judges objects on the thread that owns it, with pooled instances of its own.
+/// Worker of one thread, with pooled instances of its own.
 pub struct Worker {
     pool: InstancePool,
     memo: Arc<Memo>,
     generation: Option<u64>,
     routes: HashMap<Gvk, Arc<[Route]>, foldhash::quality::RandomState>,
     input: CallInput,
-    /// Counts its calls, where they are not counted with the live interpreters.
+    /// Statistics of an isolated worker, instead of those of the live interpreters.
     own_stats: Option<Arc<CallStats>>,
 }
 
@@ -42,15 +42,15 @@ impl Worker {
         }
     }
 
-    /// A worker that leaves no trace in the live interpreters: it remembers no verdict, counts its calls
-    /// in `stats`, and logs faults at debug level only.
+    /// A worker without effect on the live interpreters: it has no memo, counts its calls in
+    /// `stats`, and logs faults at debug level only.
     pub(crate) fn isolated(limits: Limits, stats: Arc<CallStats>) -> Self {
         let mut worker = Self::new(limits, Arc::new(Memo::new(0)));
         worker.own_stats = Some(stats);
         worker
     }
 
-    /// Judges one object. Always answers, and within the limits.
+    /// Judges one object. Always returns a verdict, within the limits.
     pub fn judge(
         &mut self,
         set: &Published,
@@ -63,7 +63,7 @@ impl Worker {
         })
     }
 
-    /// Judges text that is cut down already: what is left is the call. For benchmarks.
+    /// Judges an object that is trimmed already, so that only the call is measured. For benchmarks.
     pub fn judge_trimmed(
         &mut self,
         set: &Published,
@@ -72,12 +72,12 @@ impl Worker {
         now_ms: i64,
     ) -> Verdict {
         self.judge_input(set, gvk, now_ms, |input, _| {
-            input.take(json);
+            input.set_trimmed(json);
             Ok(())
         })
     }
 
-    /// Asks one interpreter after the other until one speaks for the object.
+    /// Asks one interpreter after the other until one judges the object.
     fn judge_input(
         &mut self,
         set: &Published,
@@ -113,7 +113,7 @@ impl Worker {
         }
     }
 
-    /// Retires what the set no longer holds.
+    /// Retires the instances of interpreters that are not in the set.
     fn follow(&mut self, set: &Published) {
         if self.generation != Some(set.generation()) {
             self.generation = Some(set.generation());
@@ -122,8 +122,8 @@ impl Worker {
         }
     }
 
-    /// Retires instances that nobody asked for since the last sweep. The pool calls it once per
-    /// [`Limits::idle_max`].
+    /// Retires instances that were not used since the last sweep. The worker thread calls it when
+    /// no work came for [`Limits::idle_max`].
     pub fn sweep(&mut self) {
         self.pool.sweep();
     }
@@ -140,11 +140,11 @@ impl Worker {
         routes
     }
 
-    /// Answers from the memo, or else from the component.
+    /// Takes the answer from the memo, or else calls the component.
     fn ask(&mut self, live: &Live, now_ms: i64) -> Result<Answer, Fault> {
         let stats = self.own_stats.as_ref().unwrap_or(&live.stats);
         if let Some(answer) = self.memo.get(live.scope, self.input.text(), now_ms) {
-            stats.remembered();
+            stats.memo_answered();
             return Ok(answer);
         }
         let callee = Callee {

@@ -1,9 +1,9 @@
-//! What a swap of an interpreter costs those who ask meanwhile: the real binary, 100 contexts of 1,000
-//! resources of one Kind, two clients. Once they ask at a steady rate, which leaves the machine room;
-//! once each asks again as soon as it has its answer, which on two processors leaves none.
+//! Benchmark of the latency of queries during a swap of an interpreter: the real binary, 100 contexts
+//! of 1,000 resources of one Kind, two clients. First they query at a steady rate, which leaves
+//! processor time; then each as soon as it has its answer, which on two processors leaves none.
 //!
-//! Says how long it takes from the command that makes a candidate live until every context shows its
-//! verdicts, what queries take meanwhile and without a swap, and how many failed.
+//! Prints the time from the command that makes a candidate live until every context shows its verdicts,
+//! the latency of queries during and without a swap, and the number of failed ones.
 //!
 //! `cargo bench -p kindsight --bench swap`
 
@@ -28,9 +28,9 @@ const CONTEXTS: usize = 100;
 const RESOURCES: usize = 1000;
 const CLUSTER: &str = "docks+east";
 const CLIENTS: usize = 2;
-/// Swaps under each load, of which the middle one is told.
+/// Swaps under each load, of which the median is printed.
 const SWAPS: usize = 9;
-/// Between two queries of one client that asks at a steady rate.
+/// Time between two queries of one client at a steady rate.
 const PERIOD: Duration = Duration::from_millis(4);
 const IDLE: Duration = Duration::from_secs(3);
 
@@ -114,7 +114,7 @@ fn path(number: usize) -> String {
     )
 }
 
-/// One query: how long it took, and the answer where it was a good one.
+/// Sends one query; returns its latency, and the answer if it succeeded.
 fn ask(agent: &ureq::Agent, url: &str, number: usize) -> (Duration, Option<Value>) {
     let begin = Instant::now();
     let answer = agent.get(format!("{url}{}", path(number))).call();
@@ -129,8 +129,8 @@ fn version(answer: &Value) -> Option<&str> {
     resource["interpreter"]["version"].as_str()
 }
 
-/// Clients that ask until they are told to stop, one query each in `period`, or as fast as they are
-/// answered: what each query took, and how many failed.
+/// Runs clients until `stop`, with one query per `period` each, or as fast as they are answered.
+/// Returns the latency of every query, and the number of failed ones.
 fn clients(url: &str, period: Duration, stop: &AtomicBool) -> (Vec<Duration>, usize) {
     let client = |first: usize| {
         let (agent, mut took, mut failed) = (agent(), Vec::new(), 0);
@@ -163,7 +163,7 @@ fn clients(url: &str, period: Duration, stop: &AtomicBool) -> (Vec<Duration>, us
     )
 }
 
-fn tell(what: &str, mut took: Vec<Duration>, failed: usize) -> Duration {
+fn print(label: &str, mut took: Vec<Duration>, failed: usize) -> Duration {
     took.sort_unstable();
     let at = |share: usize| {
         took.get(took.len() * share / 1000)
@@ -171,7 +171,7 @@ fn tell(what: &str, mut took: Vec<Duration>, failed: usize) -> Duration {
             .unwrap_or_default()
     };
     println!(
-        "{what}: {} queries, p50 {:?}, p99 {:?}, {failed} failed",
+        "{label}: {} queries, p50 {:?}, p99 {:?}, {failed} failed",
         took.len(),
         at(500),
         at(990)
@@ -179,7 +179,7 @@ fn tell(what: &str, mut took: Vec<Duration>, failed: usize) -> Duration {
     at(990)
 }
 
-/// Sends a version, which waits as a candidate: compiled and tried, and nothing judged by it.
+/// Uploads a version as a candidate: compiled and tried, but not used.
 fn upload(url: &str, number: usize) {
     let url = format!("{url}/v2/interpreters/crane?candidate=true");
     let mut answer = agent().put(url).send(component(number)).expect("an answer");
@@ -187,7 +187,7 @@ fn upload(url: &str, number: usize) {
     assert_eq!(answer.status(), 200, "{text}");
 }
 
-/// Makes it live.
+/// Makes the candidate live.
 fn promote(url: &str) {
     let url = format!("{url}/v2/interpreters/crane/promote");
     let mut answer = agent().post(url).send_empty().expect("an answer");
@@ -195,11 +195,11 @@ fn promote(url: &str) {
     assert_eq!(answer.status(), 200, "{text}");
 }
 
-/// Until every context shows this version's verdicts.
-fn wait_for(url: &str, wanted: &str) {
+/// Waits until every context shows verdicts of this version.
+fn wait_for(url: &str, expected: &str) {
     let agent = agent();
     for number in 0..CONTEXTS {
-        while ask(&agent, url, number).1.as_ref().and_then(version) != Some(wanted) {
+        while ask(&agent, url, number).1.as_ref().and_then(version) != Some(expected) {
             thread::sleep(Duration::from_millis(2));
         }
     }
@@ -259,14 +259,14 @@ fn main() {
     }
 }
 
-/// Swaps to one version after the other while clients ask.
+/// Swaps to one version after the other while clients send queries.
 fn swap_under(url: &str, period: Duration, versions: impl Iterator<Item = usize>) {
-    let idle = while_asked(url, period, || thread::sleep(IDLE));
-    let idle = tell("without a swap", idle.0, idle.1);
+    let idle = while_queried(url, period, || thread::sleep(IDLE));
+    let idle = print("without a swap", idle.0, idle.1);
     let (mut swaps, mut queries, mut failed) = (Vec::new(), Vec::new(), 0);
     for version in versions {
         upload(url, version);
-        let during = while_asked(url, period, || {
+        let during = while_queried(url, period, || {
             let begin = Instant::now();
             promote(url);
             wait_for(url, &format!("{version}.0.0"));
@@ -283,20 +283,20 @@ fn swap_under(url: &str, period: Duration, versions: impl Iterator<Item = usize>
         swaps[0],
         swaps[SWAPS - 1]
     );
-    let during = tell("during a swap", queries, failed);
+    let during = print("during a swap", queries, failed);
     println!(
         "p99 during / without: {:.2}",
         during.as_secs_f64() / idle.as_secs_f64().max(f64::EPSILON)
     );
 }
 
-/// Does something while clients ask; answers what their queries took, and how many failed.
-fn while_asked(url: &str, period: Duration, run: impl FnOnce()) -> (Vec<Duration>, usize) {
+/// Calls `run` while clients send queries; returns their latencies, and the number of failed ones.
+fn while_queried(url: &str, period: Duration, run: impl FnOnce()) -> (Vec<Duration>, usize) {
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
-        let asked = scope.spawn(|| clients(url, period, &stop));
+        let clients = scope.spawn(|| clients(url, period, &stop));
         run();
         stop.store(true, Ordering::Relaxed);
-        asked.join().expect("the clients")
+        clients.join().expect("the clients")
     })
 }

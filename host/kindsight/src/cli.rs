@@ -1,4 +1,4 @@
-//! The command line: what there is, said so that `--help` is enough.
+//! The command line: commands, flags and their help texts.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -10,47 +10,50 @@ use kindsight_api::status::QueryType;
 use crate::commands::interpreters::args::InterpretersArgs;
 use crate::config::ServeArgs;
 
-/// Says what the raw status of Kubernetes resources means, across many clusters.
+/// Tells what the raw status of Kubernetes resources means, across many clusters.
+///
+/// Each object gets a verdict from a WebAssembly interpreter for its Kind: a state such as Ready,
+/// Pending or Failed, a reason and a message. `serve` rolls the verdicts of a composite application
+/// up by cluster and app and answers status queries; `interpret` judges objects without a server.
 #[derive(Debug, Parser)]
 #[command(
     name = "kindsight",
     version,
-    about,
-    after_help = "Exit codes: 0 done, 1 it could not be done (the reason is on standard error), 2 the command line is wrong."
+    after_help = "Exit codes: 0 success; 1 failure (the reason is on standard error); 2 invalid command line."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-/// What there is to do.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Shows a recorded composite application: two clusters, three apps, some of it broken.
+    /// Serves a recorded composite application: three apps on two clusters, some resources broken.
     ///
-    /// Everything but the clusters is real: the same store, watcher, interpreters and server that
-    /// `serve` uses, fed with what two Kubernetes clusters reported when it was recorded.
+    /// Everything but the clusters is real: it runs the store, watcher, interpreters and server of
+    /// `serve` on reports recorded from two Kubernetes clusters.
     Demo(DemoArgs),
-    /// Serves status queries about composite applications.
+    /// Runs a server that answers status queries about composite applications.
     Serve(Box<ServeArgs>),
-    /// Judges objects: what `kubectl get -o json` or `-o yaml` prints.
+    /// Judges Kubernetes objects, as `kubectl get -o json` or `-o yaml` prints them.
     Interpret(InterpretArgs),
-    /// Asks a server how an application or a cluster fares.
+    /// Shows the status of a deployment intent group or a cluster.
     Status(StatusArgs),
-    /// Shows the interpreters of a server, and changes them while it serves.
+    /// Shows and changes the interpreters of a running server.
     Interpreters(InterpretersArgs),
 }
 
 /// `kindsight demo`.
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Print the answer and exit instead of serving it until Ctrl-C.
+    /// Prints the status and exits, instead of serving until Ctrl-C.
     #[arg(long)]
     pub(crate) once: bool,
-    /// How to print it.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t = OutputFormat::Table)]
     pub(crate) output: OutputFormat,
-    /// Address to serve on; port 0 takes a free one.
+    /// Address to listen on; port 0 picks a free port.
     #[arg(long, default_value = "127.0.0.1:9015", env = "KINDSIGHT_LISTEN")]
     pub(crate) listen: std::net::SocketAddr,
 }
@@ -58,58 +61,58 @@ pub(crate) struct DemoArgs {
 /// Output format of `demo`, `status` and `interpreters`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputFormat {
-    /// Columns for people.
+    /// A table.
     Table,
-    /// The server's answer as it is.
+    /// JSON as the server sent it.
     Json,
 }
 
 /// `kindsight interpret`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Input is one object, a List, JSON Lines, multi-document YAML, or any mixture; one verdict per object,
-in input order. The objects of one List or one multi-document YAML file are each other's related
-objects; JSON Lines are judged one by one as they come. What is not a Kubernetes object gets a verdict
-too: state Unknown, with the reason.
+Input is an object, a List, JSON Lines, multi-document YAML, or any mixture. Output is one verdict for
+each object, in input order. The objects of one List or one YAML stream are judged together, so that
+interpreters can look up related objects; JSON Lines are judged one by one. A document that is not a
+Kubernetes object gets the state Unknown, with the reason.
 
 Examples:
   kubectl get all -A -o json | kindsight interpret
   kubectl get deploy web -o yaml | kindsight interpret --explain
   kindsight interpret --interpreter my-widgets.wasm -o jsonl dump/
 
-Exit codes: 0 everything was read and judged, whatever the verdicts; 1 something could not be read;
-2 the command line is wrong.")]
+Exit codes: 0 all input was read and judged, whatever the verdicts; 1 some input could not be read, or
+an interpreter was refused; 2 invalid command line.")]
 pub(crate) struct InterpretArgs {
-    /// How to print the verdicts.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t = VerdictOutput::Table)]
     pub(crate) output: VerdictOutput,
-    /// An interpreter of your own, asked before the built-in ones; may be repeated.
+    /// Interpreter to load; it takes precedence over built-in ones. Can be repeated.
     #[arg(long = "interpreter", value_name = "FILE.wasm")]
     pub(crate) interpreters: Vec<PathBuf>,
-    /// Judge as if it were this moment (RFC 3339); the default is now.
+    /// Time to judge at, in RFC 3339 (default: now).
     #[arg(long, value_name = "RFC3339")]
     pub(crate) now: Option<jiff::Timestamp>,
-    /// Show which interpreter gave each verdict: name, version and digest.
+    /// Shows the interpreter of each verdict: name, version and digest.
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Files, folders (their *.json, *.jsonl, *.yaml and *.yml), or `-` for standard input, which is
-    /// also what is read where nothing is named.
+    /// Files, directories (their *.json, *.jsonl, *.ndjson, *.yaml and *.yml files, recursively), or
+    /// `-` for standard input, which is the default.
     #[arg(value_name = "FILE|DIR|-")]
     pub(crate) inputs: Vec<PathBuf>,
 }
 
-/// How `interpret` prints.
+/// Output format of `interpret`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum VerdictOutput {
-    /// Columns for people.
+    /// A table.
     Table,
-    /// More columns.
+    /// A table with more columns.
     Wide,
     /// One JSON document.
     Json,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Jsonl,
-    /// One YAML document an object.
+    /// One YAML document per object.
     Yaml,
 }
 
@@ -121,39 +124,40 @@ Examples:
   kindsight status --type rsync vfw-cluster-provider+edge01
   kindsight status testvfw/compositevfw/v1/vfw_deployment_intent_group --app sink --explain")]
 pub(crate) struct StatusArgs {
-    /// `project/composite-app/version/deployment-intent-group`, or `provider+cluster`.
+    /// Deployment intent group (`project/composite-app/version/deployment-intent-group`) or cluster
+    /// (`provider+cluster`).
     pub(crate) subject: String,
-    /// The server.
+    /// URL of the server.
     #[arg(
         long,
         default_value = "http://127.0.0.1:9015",
         env = "KINDSIGHT_SERVER"
     )]
     pub(crate) server: String,
-    /// `cluster` for what the clusters say, `rsync` for what happened when it was sent.
+    /// Status to show: `cluster`, as the clusters report it; `rsync`, the result of deploying it.
     #[arg(long = "type", default_value = QueryType::Cluster.as_str(), value_parser = query_type())]
     pub(crate) kind: QueryType,
-    /// Only this app; may be repeated.
+    /// Shows only this app; can be repeated.
     #[arg(long = "app")]
     pub(crate) apps: Vec<String>,
-    /// Only this cluster (`provider+name`); may be repeated.
+    /// Shows only this cluster (`provider+name`); can be repeated.
     #[arg(long = "cluster")]
     pub(crate) clusters: Vec<String>,
-    /// Only resources of this name; may be repeated.
+    /// Shows only resources of this name; can be repeated.
     #[arg(long = "resource")]
     pub(crate) resources: Vec<String>,
-    /// Another instance than the latest, by its `AppContext` id.
+    /// AppContext id of another instance than the latest; an empty value lists the ids.
     #[arg(long)]
     pub(crate) instance: Option<String>,
-    /// Show which interpreter gave each verdict, and since when it holds.
+    /// Shows the interpreter of each verdict, and the time since which the state holds.
     #[arg(long)]
     pub(crate) explain: bool,
-    /// How to print it.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t = OutputFormat::Table)]
     pub(crate) output: OutputFormat,
 }
 
-/// Reads `--type`: the words of the API.
+/// Parser of `--type`, with the values of the API.
 fn query_type() -> impl TypedValueParser<Value = QueryType> {
     let words = QueryType::ALL.iter().map(|kind| kind.as_str());
     PossibleValuesParser::new(words).map(|word| {
@@ -164,11 +168,11 @@ fn query_type() -> impl TypedValueParser<Value = QueryType> {
 
 /// Prints an error with its causes to standard error.
 pub(crate) fn complain(error: &anyhow::Error) {
-    // Where standard error is gone there is nobody left to tell.
+    // A closed standard error leaves nowhere to report that to.
     let _ = writeln!(std::io::stderr(), "kindsight: {error:#}");
 }
 
-/// Prints a line to standard error that is not an error.
+/// Prints a hint to standard error.
 pub(crate) fn hint(text: &str) {
     let _ = writeln!(std::io::stderr(), "kindsight: {text}");
 }

@@ -1,7 +1,7 @@
-//! A running server, asked over HTTP, for every command that talks to one.
+//! HTTP client of a running server, for every command that talks to one.
 //!
-//! What a server refuses becomes an error in the server's own words: its problem document says what
-//! is wrong, and often what would be right.
+//! A refusal becomes an error with the text of the server's problem document, which says what is wrong
+//! and often what is expected.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -15,15 +15,15 @@ use ureq::http::{self, Method, header};
 
 use crate::table::clean;
 
-/// The largest answer that is read, in bytes.
+/// Largest answer that is read, in bytes.
 const ANSWER_BYTES_MAX: u64 = 1024 * 1024 * 1024;
-/// The longest a question is waited for.
+/// Timeout of a query.
 const QUESTION_WAIT_MAX: Duration = Duration::from_mins(1);
-/// The longest a command is waited for: a load is compiled and tried, a shadow judges every object
-/// twice. The server's own limits end them sooner; this one is for a server that hangs.
+/// Timeout of a command: a load is compiled and tried, a shadow judges every object twice. The
+/// server's own limits end them sooner; this one is for a server that hangs.
 const COMMAND_WAIT_MAX: Duration = Duration::from_mins(10);
 
-/// What a server is asked, or told to do.
+/// A request to a server: a query or a command.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     method: Method,
@@ -33,7 +33,7 @@ pub(crate) struct Request {
     body: Option<Body>,
 }
 
-/// What is sent along.
+/// Body of a request.
 #[derive(Debug, PartialEq, Eq)]
 struct Body {
     media_type: &'static str,
@@ -41,7 +41,7 @@ struct Body {
 }
 
 impl Request {
-    /// A question. `path` is what follows the server's address; it is sent as it is.
+    /// A query. `path` follows the server's address and is sent as it is.
     pub(crate) fn get(path: String) -> Self {
         Self::to(Method::GET, path)
     }
@@ -56,13 +56,13 @@ impl Request {
         }
     }
 
-    /// With this query parameter too.
+    /// Adds a query parameter.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.parameters.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// With every member as a query parameter: a list as one for each element, null as none.
+    /// Adds every member as a query parameter: a list as one for each element, null as none.
     pub(crate) fn with_parameters(mut self, parameters: &impl Serialize) -> Self {
         let members = serde_json::to_value(parameters).unwrap_or_default();
         let Value::Object(members) = members else {
@@ -84,7 +84,7 @@ impl Request {
         self
     }
 
-    /// With this body. For PUT and POST; other methods have none.
+    /// Sets the body. For PUT and POST; other methods have none.
     pub(crate) fn with_body(mut self, media_type: &'static str, bytes: Vec<u8>) -> Self {
         self.body = Some(Body { media_type, bytes });
         self
@@ -99,14 +99,14 @@ impl Request {
         url
     }
 
-    /// Asks and waits for the whole answer. Blocks.
+    /// Sends the request and waits for the whole answer. Blocks.
     ///
     /// # Errors
-    /// When the server cannot be asked, or refuses; its own words are passed on.
+    /// When the server cannot be reached, or refuses; the error carries its problem document.
     pub(crate) fn ask(&self, server: &str) -> anyhow::Result<String> {
         let url = self.url(server);
         let mut response = self.send(&url).with_context(|| {
-            format!("ask {url}; is `kindsight serve` running there? --server names another")
+            format!("request {url}; is `kindsight serve` running there? --server sets its URL")
         })?;
         let status = response.status();
         let body = response
@@ -139,8 +139,8 @@ impl Request {
             None if self.method == Method::POST => agent.run(request.body([].as_slice())?),
             None => agent.run(request.body(())?),
             Some(body) => {
-                // A server that refuses by size says so before anything is sent: of a body that is
-                // far too large its answer would be lost otherwise.
+                // A server that refuses a body by its size does so before the body is sent:
+                // otherwise its answer is lost if the body is far too large.
                 let request = request
                     .header(header::CONTENT_TYPE, body.media_type)
                     .header(header::EXPECT, "100-continue");
@@ -150,7 +150,7 @@ impl Request {
     }
 }
 
-/// Percent-encodes all but what is safe everywhere in a URL.
+/// Percent-encodes all characters but those that are safe everywhere in a URL.
 pub(crate) fn encoded(value: &str) -> String {
     let mut url = String::with_capacity(value.len());
     for byte in value.bytes() {
@@ -164,15 +164,15 @@ pub(crate) fn encoded(value: &str) -> String {
     url
 }
 
-/// Understands an answer. Members that a newer server adds are passed over.
+/// Parses an answer. Members that a newer server adds are ignored.
 ///
 /// # Errors
-/// When it is not what was asked for: whatever answered there is no such server.
+/// When it has another shape: the server at that address is not a kindsight server.
 pub(crate) fn read<'a, T: Deserialize<'a>>(answer: &'a str) -> anyhow::Result<T> {
     serde_json::from_str(answer).context("read the server's answer")
 }
 
-/// Prints an answer as the server gave it, and ends the line.
+/// Prints an answer as the server sent it, with a newline at its end.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -184,7 +184,7 @@ pub(crate) fn print_as_is(mut to: impl Write, answer: &str) -> anyhow::Result<()
     Ok(())
 }
 
-/// The error of a server that refuses, in the words of its problem document.
+/// The error for a refusal, with the text of its problem document.
 fn refusal(status: u16, body: &str) -> anyhow::Error {
     let problem: ProblemDocument = serde_json::from_str(body).unwrap_or_default();
     let words = [problem.detail.as_str(), &problem.title, "no reason given"];
@@ -197,7 +197,7 @@ fn refusal(status: u16, body: &str) -> anyhow::Error {
         for (lead, part) in [
             ("\n  ", &one.parameter),
             (": ", &one.detail),
-            ("; right is: ", &one.expected),
+            ("; expected: ", &one.expected),
         ] {
             if !part.is_empty() {
                 words.extend([lead, &clean(part)]);

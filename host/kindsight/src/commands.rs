@@ -1,4 +1,4 @@
-//! The commands, one module each.
+//! The commands, a module each.
 
 pub(crate) mod demo;
 pub(crate) mod interpret;

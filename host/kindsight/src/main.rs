@@ -1,7 +1,7 @@
-//! `kindsight`: what the raw status of Kubernetes resources means.
+//! `kindsight`: tells what the raw status of Kubernetes resources means.
 //!
-//! One binary, one subcommand a job. This file only picks the command; `cli.rs` lists them, and
-//! `kindsight-server` is everything that serves.
+//! One binary with a subcommand for each job. This file dispatches them; `cli.rs` declares them, and
+//! the crate `kindsight-server` is the server.
 #![warn(clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod cli;
@@ -9,7 +9,6 @@ mod client;
 mod commands;
 mod config;
 mod table;
-mod telemetry;
 
 use std::process::ExitCode;
 
@@ -18,7 +17,7 @@ use crate::commands::{demo, interpret, interpreters, serve, status};
 
 fn main() -> ExitCode {
     if kindsight_server::is_compiler() {
-        return kindsight_interpreter::compile_child();
+        return kindsight_server::interpreter::compile_child();
     }
     match config::read(std::env::args_os().collect()).and_then(run) {
         Ok(code) => code,
@@ -41,7 +40,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether whoever read our output went away, as `head` does.
+/// Returns whether the reader of the output closed the pipe, as `head` does.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let broken = |cause: &std::io::Error| cause.kind() == std::io::ErrorKind::BrokenPipe;
     error

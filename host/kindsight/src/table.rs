@@ -1,23 +1,23 @@
-//! Columns for people.
+//! Tables with aligned columns.
 
 use std::io::{self, Write};
 
-/// Rows that are held back to measure the columns; later ones keep the widths.
-pub(crate) const ROWS_MEASURED: usize = 500;
-/// The widest column but the last, in characters.
+/// Rows that are buffered to measure the columns; later ones keep the widths.
+const ROWS_MEASURED: usize = 500;
+/// Largest width of a column but the last, in characters.
 const WIDTH_MAX: usize = 48;
 
-/// A text from outside as it may stand in a line: control characters are replaced, since they could
-/// write anywhere on a terminal.
+/// Replaces control characters in untrusted text with spaces: they could write anywhere on a
+/// terminal.
 pub(crate) fn clean(text: &str) -> String {
     text.replace(char::is_control, " ")
 }
 
-/// A table that prints itself as it grows: the first rows set the widths.
+/// A table that is printed while rows are added: the first rows set the widths.
 pub(crate) struct Table<W> {
     to: W,
     head: Vec<String>,
-    waiting: Vec<Line>,
+    buffered: Vec<Line>,
     widths: Option<Vec<usize>>,
 }
 
@@ -32,7 +32,7 @@ impl<W: Write> Table<W> {
         Self {
             to,
             head: head.iter().map(|&name| name.to_owned()).collect(),
-            waiting: Vec::new(),
+            buffered: Vec::new(),
             widths: None,
         }
     }
@@ -46,7 +46,7 @@ impl<W: Write> Table<W> {
         self.line(Line::Row(cells.collect()))
     }
 
-    /// Adds a line about the row before it. It has no columns, and none makes room for it.
+    /// Adds a line about the row before it. It has no columns, and column widths ignore it.
     pub(crate) fn note(&mut self, text: &str) -> io::Result<()> {
         self.line(Line::Note(clean(text)))
     }
@@ -55,19 +55,19 @@ impl<W: Write> Table<W> {
         if let Some(widths) = &self.widths {
             return line.print(&mut self.to, widths);
         }
-        self.waiting.push(line);
-        if self.waiting.len() < ROWS_MEASURED {
+        self.buffered.push(line);
+        if self.buffered.len() < ROWS_MEASURED {
             return Ok(());
         }
         self.flush()
     }
 
-    /// Prints what was held back.
+    /// Prints the buffered rows.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
-        if self.widths.is_none() && !self.waiting.is_empty() {
+        if self.widths.is_none() && !self.buffered.is_empty() {
             let widths = self.measure();
             print(&mut self.to, &self.head, &widths)?;
-            for line in self.waiting.drain(..) {
+            for line in self.buffered.drain(..) {
                 line.print(&mut self.to, &widths)?;
             }
             self.widths = Some(widths);
@@ -76,7 +76,7 @@ impl<W: Write> Table<W> {
     }
 
     fn measure(&self) -> Vec<usize> {
-        let rows = self.waiting.iter().filter_map(|line| match line {
+        let rows = self.buffered.iter().filter_map(|line| match line {
             Line::Row(cells) => Some(cells),
             Line::Note(_) => None,
         });

@@ -1,7 +1,7 @@
-//! Reads a ResourceBundleState: what the monitor in one cluster saw of one app.
+//! Decodes a ResourceBundleState: the report of the monitor in one cluster on one app.
 //!
-//! Decoding is total: whatever the bytes are, it ends with a bundle or with a reason, in memory and
-//! time that grow with the bytes. One bad item never loses its neighbours.
+//! Decoding is total: any bytes give a bundle or an error, in memory and time linear in their number.
+//! One bad item does not affect the others.
 
 use std::sync::Arc;
 
@@ -15,76 +15,78 @@ use crate::{DeploymentId, Object, ObjectError};
 
 mod items;
 
-/// The largest bundle that is read, in bytes of JSON.
+/// Maximum size of a bundle, in bytes of JSON.
 pub const BUNDLE_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// The most items one bundle may carry, good and bad ones together.
+/// Maximum number of items in a bundle, valid and invalid together.
 pub const BUNDLE_ITEMS_MAX: usize = 100_000;
 
-/// What one cluster said of one app.
+/// Report of one cluster on one app.
 #[derive(Debug, Clone)]
 pub struct Bundle {
-    /// From the label `emco/deployment-id`.
+    /// The deployment it is about, from the label `emco/deployment-id`.
     pub deployment: DeploymentId,
-    /// Everything that could be read: Pods, Services, Deployments, ConfigMaps, Secrets, DaemonSets,
+    /// The objects that could be read: Pods, Services, Deployments, ConfigMaps, Secrets, DaemonSets,
     /// Ingresses, Jobs, StatefulSets, CSRs and then `resourceStatuses`, each in the bundle's order.
     ///
-    /// No two have the same Group, Version, Kind, namespace and name (unless they have no name):
-    /// the first one's place, the last one's content.
+    /// Without duplicates of Group, Version, Kind, namespace and name: a later object replaces an earlier
+    /// one in its position. Objects without a name are all kept.
     pub objects: Vec<Object>,
-    /// Everything that could not, with why, in the same order.
+    /// The items that could not be read, with the error, in the same order.
     pub rejected: Vec<Rejected>,
-    /// The `status` as it came: what the `AppContext` stores of a bundle.
+    /// The `status` verbatim: the part of a bundle that the `AppContext` stores.
     pub status_json: Arc<str>,
 }
 
-/// One item of a bundle that could not be read. Its neighbours are not affected.
+/// One item of a bundle that could not be read. Other items are not affected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejected {
-    /// Where it stands, as a JSON pointer into the ResourceBundleState.
+    /// Its location, as a JSON pointer into the ResourceBundleState.
     pub pointer: String,
-    /// Why.
+    /// The error.
     pub error: ObjectError,
 }
 
-/// Why a whole bundle was refused.
+/// The reason why a whole bundle was rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BundleError {
     /// Over [`BUNDLE_BYTES_MAX`].
     #[error("bundle of {0} bytes is over the limit of {BUNDLE_BYTES_MAX} bytes")]
     TooLarge(usize),
-    /// Not JSON of the right shape.
+    /// Not JSON, or not of the expected structure.
     #[error("not a ResourceBundleState: {0}")]
     NotABundle(String),
-    /// The label that says whose it is is missing or wrong.
+    /// The label that names the deployment is missing or invalid.
     #[error("label `emco/deployment-id`: {0}")]
     Label(String),
-    /// It was created and its monitor has not written a status yet.
+    /// The monitor has not written a status yet.
     ///
-    /// Not the same as an empty one, which says that nothing is there.
+    /// Unlike an empty status, which reports that there are no resources.
     #[error("the ResourceBundleState has no status yet")]
     NoStatus,
 }
 
-/// Reads one ResourceBundleState.
+/// Decodes one ResourceBundleState.
 ///
 /// # Errors
-/// Only what makes the whole unusable; a bad item lands in [`Bundle::rejected`].
+/// Only errors that make the whole bundle unusable; bad items are listed in [`Bundle::rejected`].
 pub fn decode_bundle(bytes: &[u8]) -> Result<Bundle, BundleError> {
     let document: Document<'_> = read_object(text_of(bytes)?).map_err(BundleError::NotABundle)?;
     if !matches!(document.kind.0.as_ref(), "" | "ResourceBundleState") {
-        return Err(BundleError::NotABundle("its `kind` is another".to_owned()));
+        return Err(BundleError::NotABundle(
+            "its `kind` is not `ResourceBundleState`".to_owned(),
+        ));
     }
     let deployment = document.deployment()?;
     let status = document.status.map_or("null", RawValue::get);
     decode(deployment, status)
 }
 
-/// Reads the bare `status` of a ResourceBundleState, which is what the `AppContext` stores.
+/// Decodes the bare `status` of a ResourceBundleState, as the `AppContext` stores it.
 ///
-/// Pointers in [`Bundle::rejected`] are the same as if the whole had been read.
+/// Pointers in [`Bundle::rejected`] are relative to the whole ResourceBundleState.
 ///
 /// # Errors
-/// Only what makes the whole unusable; a bad item lands in [`Bundle::rejected`].
+/// Only errors that make the whole bundle unusable; bad items are listed in [`Bundle::rejected`].
 pub fn decode_status(deployment: DeploymentId, status_json: &[u8]) -> Result<Bundle, BundleError> {
     decode(deployment, text_of(status_json)?)
 }
@@ -111,7 +113,7 @@ fn decode(deployment: DeploymentId, status: &str) -> Result<Bundle, BundleError>
     })
 }
 
-/// The outermost level; the rest of it (`spec` and whatever else) is not looked at.
+/// The top level of a ResourceBundleState; other members, such as `spec`, are skipped.
 #[derive(Default)]
 struct Document<'de> {
     kind: Text<'de>,

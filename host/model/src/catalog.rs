@@ -1,11 +1,12 @@
-//! Words about interpreters that are stored and told alike.
+//! Words of the interpreter catalog, the same in the store and on the wire.
 
 crate::words! {
-    /// The source of a component, lowest first: a later one overrides an earlier one of the same name.
+    /// Source of a component, lowest precedence first: a later one overrides an earlier one of the same
+    /// name.
     Source {
         /// Ships inside the binary.
         BuiltIn = "built-in",
-        /// Lies in the watched directory.
+        /// In the watched directory.
         Directory = "directory",
         /// Was sent over the API, or named on the command line.
         Upload = "upload",
@@ -13,15 +14,15 @@ crate::words! {
 }
 
 crate::words! {
-    /// The state of one version of an interpreter: `live`; `candidate`, accepted and waiting to be
-    /// promoted; `previous`, live before; `rolled-back`, and not taken from the directory again;
-    /// `refused` by a step of the load.
+    /// State of one version of an interpreter: `live`; `candidate`, accepted and waiting to be promoted;
+    /// `previous`, live before; `rolled-back`, and not loaded from the directory again; `refused` by a
+    /// step of the load.
     VersionOutcome {
-        /// It judges, or would if no higher source overrode it.
+        /// Judges, or would if no higher source overrode it.
         Live = "live",
         /// Accepted, and waiting to be promoted.
         Candidate = "candidate",
-        /// It was live before.
+        /// Was live before.
         Previous = "previous",
         /// Rolled back from, by hand or by the circuit breaker.
         RolledBack = "rolled-back",
@@ -40,15 +41,15 @@ crate::words! {
         Promote = "promote",
         /// The previous version went live again.
         Rollback = "rollback",
-        /// The interpreter was left out of what is published.
+        /// The interpreter was removed from the published set.
         Disable = "disable",
-        /// The interpreter was published again.
+        /// The interpreter was added to the published set again.
         Enable = "enable",
         /// The settings changed.
         Settings = "settings",
-        /// The versions of one source were taken out.
+        /// The versions of one source were removed.
         Remove = "remove",
-        /// The circuit breaker rolled back, because of too many faults.
+        /// The circuit breaker rolled back because of too many faults.
         Breaker = "breaker",
         /// A component was refused.
         Refuse = "refuse",
@@ -56,17 +57,17 @@ crate::words! {
 }
 
 crate::words! {
-    /// A step of loading a component, in their order.
+    /// Steps of loading a component, in order.
     LoadStep {
-        /// The bytes came: size and digest.
+        /// The bytes arrived: size and digest.
         Received = "received",
-        /// A WebAssembly component that imports and exports what the contract says.
+        /// It is a WebAssembly component with the imports and exports of the contract.
         Validated = "validated",
-        /// Machine code.
+        /// It was compiled to machine code.
         Compiled = "compiled",
-        /// An instance that described itself and kept its own fixtures.
+        /// An instance described itself and passed its own fixtures.
         Tried = "tried",
-        /// A member of the published set.
+        /// It is a member of the published set.
         Published = "published",
     }
 }

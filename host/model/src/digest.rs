@@ -9,22 +9,22 @@ use sha2::{Digest as _, Sha256};
 
 use crate::NameError;
 
-/// Leading word of every digest: the only algorithm there is.
+/// Prefix of every digest: the only supported algorithm.
 const ALGORITHM: &str = "sha256:";
-/// Hex digits of a SHA-256.
+/// Number of hex digits of a SHA-256.
 const DIGITS: usize = 64;
-/// Hex digits that tell components apart for a reader.
+/// Number of hex digits in the short form, enough for people to tell components apart.
 const SHORT_DIGITS: usize = 12;
 
-/// The SHA-256 of a component's bytes, as they were handed in: `sha256:` and 64 lower-case hex digits.
+/// The SHA-256 of a component's bytes as submitted: `sha256:` and 64 lower-case hex digits.
 ///
-/// Cheap to clone; written as text on the wire and in the store, checked when it is read.
+/// Cheap to clone; text on the wire and in the store, validated when it is read.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Digest(Arc<str>);
 
 impl Digest {
-    /// Hashes these bytes.
+    /// Computes the digest of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         let mut text = String::with_capacity(ALGORITHM.len() + DIGITS);
         text.push_str(ALGORITHM);
@@ -35,12 +35,12 @@ impl Digest {
         Self(text.into())
     }
 
-    /// The whole text.
+    /// The full text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Algorithm and first twelve digits, as tables and messages show it.
+    /// Algorithm and first twelve digits, for tables and messages.
     pub fn short(&self) -> &str {
         let end = ALGORITHM.len() + SHORT_DIGITS;
         self.0.get(..end).unwrap_or(&self.0)

@@ -11,28 +11,28 @@ use crate::NameError;
 
 /// The name of an interpreter: 1 to 63 lower-case letters, digits, `-` or `.`.
 ///
-/// The one grammar of it: for what a component calls itself, for a path of the API and for the command
-/// line. Cheap to clone; reads as the text it is.
+/// The same grammar applies to the name a component declares, to API paths and to the command line.
+/// Cheap to clone; dereferences to its text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct InterpreterName(Arc<str>);
 
 impl InterpreterName {
-    /// The longest name, in bytes: that of a Kubernetes label value.
+    /// Maximum length in bytes: that of a Kubernetes label value.
     pub const BYTES_MAX: usize = 63;
-    /// The grammar in words, for messages.
+    /// The grammar as text for messages.
     pub const GRAMMAR: &str = "1 to 63 lower-case letters, digits, `-` or `.`";
 
-    /// The name of a component that has not said its own yet.
+    /// Placeholder for a component that has not declared its name yet.
     pub fn unnamed() -> Self {
         Self("unnamed".into())
     }
 
-    /// The nearest name to a text, such as the stem of a file's name: in lower case, with `-` for what
-    /// is not allowed, and cut to its length.
+    /// The nearest valid name to a text, such as a file stem: lower-cased, with `-` for characters that are
+    /// not allowed, truncated to [`BYTES_MAX`](Self::BYTES_MAX).
     pub fn from_lossy(text: &str) -> Self {
         let allowed = |byte: u8| match byte.to_ascii_lowercase() {
-            byte if is_letter(byte) => char::from(byte),
+            byte if is_allowed(byte) => char::from(byte),
             _ => '-',
         };
         let name: String = text.bytes().take(Self::BYTES_MAX).map(allowed).collect();
@@ -48,7 +48,7 @@ impl InterpreterName {
     }
 }
 
-fn is_letter(byte: u8) -> bool {
+fn is_allowed(byte: u8) -> bool {
     byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.')
 }
 
@@ -56,7 +56,7 @@ impl FromStr for InterpreterName {
     type Err = NameError;
 
     fn from_str(text: &str) -> Result<Self, NameError> {
-        if (1..=Self::BYTES_MAX).contains(&text.len()) && text.bytes().all(is_letter) {
+        if (1..=Self::BYTES_MAX).contains(&text.len()) && text.bytes().all(is_allowed) {
             return Ok(Self(text.into()));
         }
         Err(NameError::NotAnInterpreter(text.to_owned()))

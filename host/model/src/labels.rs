@@ -1,4 +1,4 @@
-//! Reads labels out of JSON of any shape.
+//! Labels, read leniently out of JSON of any structure.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,23 +7,23 @@ use serde::de::MapAccess;
 
 use crate::lenient::{self, Lenient};
 
-/// An object, of which only the labels are wanted.
+/// An object, of which only the labels are read.
 #[derive(Default)]
 pub(crate) struct Labelled {
     pub(crate) metadata: LabelledMetadata,
 }
 
-/// The `metadata` of an object, of which only the labels are wanted.
+/// The `metadata` of an object, of which only the labels are read.
 #[derive(Default)]
 pub(crate) struct LabelledMetadata {
     pub(crate) labels: Labels,
 }
 
-/// Labels by key; a value that is not a string is left out.
+/// Labels by key; values that are not strings are left out.
 #[derive(Default)]
 pub(crate) struct Labels(pub(crate) BTreeMap<String, String>);
 
-/// Tells an empty string from something that is no string: an empty label is a label.
+/// The value of a label; none if it is not a string. An empty string is a valid value.
 #[derive(Default)]
 struct LabelValue(Option<String>);
 

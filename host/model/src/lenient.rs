@@ -1,9 +1,9 @@
-//! Reads what is wanted out of JSON of any shape, in one pass and without building a tree.
+//! Lenient JSON reading: extracts the needed members in one pass, without building a tree.
 //!
-//! What clusters send is not ours to choose: a field may be missing, of another type, or there
-//! twice. A [`Lenient`] shape takes what it recognises and skips the rest; of duplicates the last
-//! one counts, as for every reader in the Kubernetes world. Only broken JSON is an error, and no
-//! error repeats what was read, because that may be a Secret.
+//! Input from clusters is untrusted: a member may be missing, of another type, or duplicated. A
+//! [`Lenient`] shape reads the members it knows and skips the rest; of duplicates the last one counts, as
+//! in all Kubernetes clients. Only invalid JSON is an error, and no error repeats the input, because it
+//! may be a Secret.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,24 +12,25 @@ use std::marker::PhantomData;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// A shape to be read out of any JSON value; what it does not override is skipped.
+/// A shape that is read out of any JSON value. Values without an overridden method are skipped.
 pub(crate) trait Lenient<'de>: Default {
-    /// The value is a string.
+    /// Called if the value is a string.
     fn text(&mut self, _text: Cow<'de, str>) {}
 
-    /// The value is an object, and this is one member of it; must consume the member's value.
+    /// Called for each member if the value is an object; must consume the member's value.
     fn member<A: MapAccess<'de>>(&mut self, _key: &str, map: &mut A) -> Result<(), A::Error> {
         map.next_value::<Read<()>>().map(drop)
     }
 
-    /// The value is an array; must consume one element, and say whether there was one.
+    /// Called repeatedly if the value is an array; must consume one element, and return whether there was
+    /// one.
     fn element<A: SeqAccess<'de>>(&mut self, seq: &mut A) -> Result<bool, A::Error> {
         Ok(seq.next_element::<Read<()>>()?.is_some())
     }
 }
 
-/// Skips a value, and checks it on the way as strictly as a full parse would: depth, numbers and
-/// escapes included, so that whoever parses the same text later will not fail.
+/// Skips a value, but validates it as strictly as a full parse (depth, numbers, escapes), so that later
+/// parses of the same text do not fail.
 impl Lenient<'_> for () {}
 
 /// A string; empty for anything else.
@@ -42,8 +43,7 @@ impl<'de> Lenient<'de> for Text<'de> {
     }
 }
 
-/// The members of an object in their order, duplicates included, values untouched; empty for
-/// anything else.
+/// The members of an object in order, with duplicates and raw values; empty for anything else.
 #[derive(Default)]
 pub(crate) struct Members<'de>(pub(crate) Vec<(Cow<'de, str>, &'de RawValue)>);
 
@@ -54,12 +54,12 @@ impl<'de> Lenient<'de> for Members<'de> {
     }
 }
 
-/// The first `MAX` elements of an array, untouched, and how many more there are.
+/// The first `MAX` elements of an array as raw values, and the number of the others.
 #[derive(Default)]
 pub(crate) struct Elements<'de, const MAX: usize> {
-    /// At most `MAX`.
+    /// The first elements, at most `MAX`.
     pub(crate) kept: Vec<&'de RawValue>,
-    /// How many were left out.
+    /// Number of elements left out.
     pub(crate) dropped: usize,
 }
 
@@ -79,17 +79,17 @@ impl<'de, const MAX: usize> Lenient<'de> for Elements<'de, MAX> {
 /// Reads the shape `T` out of JSON text.
 ///
 /// # Errors
-/// The text is not JSON; the message says where and repeats nothing of the text.
+/// The text is not JSON; the message gives the position and repeats nothing of the text.
 pub(crate) fn read<'de, T: Lenient<'de>>(json: &'de str) -> Result<T, serde_json::Error> {
     serde_json::from_str::<Read<T>>(json).map(|read| read.0)
 }
 
-/// Takes the next value of a map as the shape `T`.
+/// Reads the next value of a map as the shape `T`.
 pub(crate) fn next<'de, T: Lenient<'de>, A: MapAccess<'de>>(map: &mut A) -> Result<T, A::Error> {
     map.next_value::<Read<T>>().map(|read| read.0)
 }
 
-/// Lets serde read a [`Lenient`] shape.
+/// Adapter that implements `Deserialize` for a [`Lenient`] shape.
 pub(crate) struct Read<T>(pub(crate) T);
 
 impl<'de, T: Lenient<'de>> Deserialize<'de> for Read<T> {

@@ -1,7 +1,7 @@
-//! Names, objects, bundles and their decoding, phases, verdicts: the types that every crate shares.
+//! Shared types: names, objects, bundles and their decoding, phases, verdicts.
 //!
-//! The only crate that every other may name. It does no IO, reads no clock and knows no protocol:
-//! constructors check, decoding is total and bounded, and one bad item never loses its neighbours.
+//! The only crate that every other may depend on. It does no IO, reads no clock and knows no protocol:
+//! constructors validate, decoding is total and bounded, and one bad item does not affect the others.
 
 #![warn(
     clippy::expect_used,

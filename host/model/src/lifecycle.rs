@@ -6,30 +6,30 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 crate::words! {
-    /// The state that an action on a deployment intent group or a cluster led to.
+    /// State after a lifecycle action on a deployment intent group or a cluster.
     LifecycleState {
-        /// It is known.
+        /// It was created.
         Created = "Created",
-        /// It may be instantiated.
+        /// It was approved for instantiation.
         Approved = "Approved",
-        /// A cluster got its network intents.
+        /// Network intents were applied to the cluster.
         Applied = "Applied",
         /// It was sent to its clusters.
         Instantiated = "Instantiated",
-        /// It was taken away from its clusters.
+        /// It was removed from its clusters.
         Terminated = "Terminated",
         /// Sending was stopped.
         InstantiateStopped = "InstantiateStopped",
-        /// Taking away was stopped.
+        /// Removing was stopped.
         TerminateStopped = "TerminateStopped",
-        /// Another instantiation took its place.
+        /// Another instantiation replaced it.
         Updated = "Updated",
     }
 }
 
-/// The status of a whole `AppContext`, as the reference names it.
+/// Status of a whole `AppContext`, with the words of the reference.
 ///
-/// Orchestrators of other releases write words of their own; those are kept as they are.
+/// Unknown words, written by orchestrators of other releases, are kept verbatim.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum ContextStatus {
@@ -39,13 +39,13 @@ pub enum ContextStatus {
     Instantiated,
     /// Sending failed.
     InstantiateFailed,
-    /// Its resources are being taken away.
+    /// Its resources are being removed.
     Terminating,
-    /// All of them were taken away.
+    /// All of them were removed.
     Terminated,
-    /// Taking away failed.
+    /// Removing failed.
     TerminateFailed,
-    /// A word of another orchestrator.
+    /// An unknown status, verbatim.
     Other(Arc<str>),
 }
 

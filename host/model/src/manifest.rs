@@ -1,37 +1,40 @@
-//! Objects from YAML: manifests in the `AppContext`, and the output of `kubectl get -o yaml`.
+//! Reads objects from YAML: manifests in the `AppContext`, and the output of `kubectl get -o yaml`.
 
 use crate::Object;
 use serde_json::Value;
 
-/// The one object of a manifest.
+/// Reads the single object of a manifest.
 ///
 /// # Errors
-/// The fault of the text, in words.
+/// The text is not YAML or holds no single valid object; the error is text for people.
 pub fn object(yaml: &str) -> Result<Object, String> {
     let mut objects = objects(yaml)?;
     match (objects.pop(), objects.is_empty()) {
         (Some(object), true) => object,
-        _ => Err("a manifest holds exactly one object".to_owned()),
+        _ => Err("a manifest must hold exactly one object".to_owned()),
     }
 }
 
-/// The objects of one YAML document: one, or those of a List.
+/// Reads the objects of one YAML document: one, or the items of a List.
 ///
 /// # Errors
-/// When the text is not YAML; an item of a List that is no object is an error of its own.
+/// The text is not YAML. An item of a List that is no object is an error in its place.
 pub fn objects(yaml: &str) -> Result<Vec<Result<Object, String>>, String> {
-    // As kubectl reads it: `y` and `on` are words, not booleans.
+    // As in kubectl, `y` and `on` are strings, not booleans.
     let options = serde_saphyr::options! { strict_booleans: true };
     let value: Value = serde_saphyr::from_str_with_options(yaml, options).map_err(|error| {
-        let what = error.to_string();
-        format!("not a Kubernetes object: not YAML: {}", first_line(&what))
+        let message = error.to_string();
+        format!(
+            "not a Kubernetes object: not YAML: {}",
+            first_line(&message)
+        )
     })?;
     Ok(match value {
         Value::Object(mut list) if is_list(&list) => match list.remove("items") {
-            Some(Value::Array(items)) => items.iter().map(of_value).collect(),
+            Some(Value::Array(items)) => items.iter().map(from_value).collect(),
             _ => Vec::new(),
         },
-        value => vec![of_value(&value)],
+        value => vec![from_value(&value)],
     })
 }
 
@@ -41,7 +44,7 @@ fn is_list(object: &serde_json::Map<String, Value>) -> bool {
         && object.get("items").is_some_and(Value::is_array)
 }
 
-fn of_value(value: &Value) -> Result<Object, String> {
+fn from_value(value: &Value) -> Result<Object, String> {
     Object::from_json(value.to_string()).map_err(|error| error.to_string())
 }
 

@@ -1,4 +1,4 @@
-//! Names, checked when they are made.
+//! Names, validated on construction.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Why a name was refused; the text says what would be right.
+/// The reason why a name is invalid; the message gives the valid form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     /// Not a Kubernetes label value.
@@ -18,7 +18,7 @@ pub enum NameError {
     /// No `+` between provider and name.
     #[error("`{0}` is not a cluster: write `provider+name` (in a URL, `provider%2Bname`)")]
     NotACluster(String),
-    /// Not digits.
+    /// Not a decimal number below 2^63.
     #[error("`{0}` is not an AppContext id: a decimal number below 2^63")]
     NotAContextId(String),
     /// Not `<context id>-<app>`.
@@ -37,7 +37,7 @@ pub enum NameError {
     NotAnApiVersion(String),
 }
 
-/// Whether `value` is a non-empty Kubernetes label value: the rule for every name in a query.
+/// Returns whether `value` is a non-empty Kubernetes label value, the rule for names in a query.
 pub fn is_label_value(value: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     let end = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
@@ -64,7 +64,7 @@ pub struct Gvk {
 }
 
 impl Gvk {
-    /// From its three parts.
+    /// A Kind from its three parts, which are not validated.
     pub fn new(group: &str, version: &str, kind: &str) -> Self {
         Self {
             group: group.into(),
@@ -73,10 +73,10 @@ impl Gvk {
         }
     }
 
-    /// From `apiVersion` and `kind` as an object carries them.
+    /// A Kind from `apiVersion` and `kind` as in an object.
     ///
     /// # Errors
-    /// [`NameError::NotAnApiVersion`] when there is more than one `/`.
+    /// [`NameError::NotAnApiVersion`] if there is more than one `/`.
     pub fn from_api_version(api_version: &str, kind: &str) -> Result<Self, NameError> {
         match api_version.split_once('/') {
             None => Ok(Self::new("", api_version, kind)),
@@ -85,7 +85,7 @@ impl Gvk {
         }
     }
 
-    /// `version` or `group/version`, as an object carries it.
+    /// The `apiVersion` of an object of this Kind: `version` or `group/version`.
     pub fn api_version(&self) -> String {
         if self.group.is_empty() {
             self.version.to_string()
@@ -104,17 +104,17 @@ impl fmt::Display for Gvk {
 /// A cluster: `provider+name`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClusterName {
-    /// Who runs it.
+    /// Its provider.
     pub provider: Arc<str>,
     /// Its name at that provider.
     pub name: Arc<str>,
 }
 
 impl ClusterName {
-    /// From two checked parts.
+    /// A cluster name from its two parts.
     ///
     /// # Errors
-    /// [`NameError::NotALabelValue`] names the part that is wrong.
+    /// [`NameError::NotALabelValue`] with the first invalid part.
     pub fn new(provider: &str, name: &str) -> Result<Self, NameError> {
         for part in [provider, name] {
             if !is_label_value(part) {
@@ -145,12 +145,12 @@ impl fmt::Display for ClusterName {
     }
 }
 
-/// The id of an `AppContext`: a decimal number, kept as it is written.
+/// The id of an `AppContext`: a decimal number, kept verbatim.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ContextId(Arc<str>);
 
 impl ContextId {
-    /// As written in keys and labels.
+    /// The text, as in keys and labels.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -178,14 +178,14 @@ impl fmt::Display for ContextId {
 /// The value of the label `emco/deployment-id`: `<context id>-<app>`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DeploymentId {
-    /// Which instantiation.
+    /// The instantiation.
     pub context: ContextId,
-    /// Which of its apps.
+    /// The app of it.
     pub app: Arc<str>,
 }
 
 impl DeploymentId {
-    /// The label's key.
+    /// Key of the label.
     pub const LABEL: &str = "emco/deployment-id";
 }
 
@@ -193,13 +193,13 @@ impl FromStr for DeploymentId {
     type Err = NameError;
 
     fn from_str(text: &str) -> Result<Self, NameError> {
-        let refused = || NameError::NotADeploymentId(text.to_owned());
-        let (context, app) = text.split_once('-').ok_or_else(refused)?;
+        let invalid = || NameError::NotADeploymentId(text.to_owned());
+        let (context, app) = text.split_once('-').ok_or_else(invalid)?;
         if !is_label_value(app) {
-            return Err(refused());
+            return Err(invalid());
         }
         Ok(Self {
-            context: context.parse().map_err(|_| refused())?,
+            context: context.parse().map_err(|_| invalid())?,
             app: app.into(),
         })
     }
@@ -211,7 +211,7 @@ impl fmt::Display for DeploymentId {
     }
 }
 
-/// A deployment intent group, by its full name.
+/// The full name of a deployment intent group.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct DigName {
@@ -226,10 +226,10 @@ pub struct DigName {
 }
 
 impl DigName {
-    /// From four checked parts.
+    /// A group's name from its four parts.
     ///
     /// # Errors
-    /// [`NameError::NotALabelValue`] names the part that is wrong.
+    /// [`NameError::NotALabelValue`] with the first invalid part.
     pub fn new(
         project: &str,
         composite_app: &str,

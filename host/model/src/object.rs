@@ -1,4 +1,4 @@
-//! One Kubernetes object as a cluster reported it: its identity, and its bytes untouched.
+//! Kubernetes objects as clusters report them: identity, and the JSON unchanged.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,30 +9,29 @@ use crate::labels::Labelled;
 use crate::lenient::{self, Lenient, Read, Text};
 use crate::{BUNDLE_ITEMS_MAX, Gvk};
 
-/// The largest object that is looked at, in bytes of JSON. etcd's own limit on a request is 1.5 MiB.
+/// Maximum size of an object, in bytes of JSON. etcd's own limit on a request is 1.5 MiB.
 pub const OBJECT_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// An object: who it is, and its JSON as it came.
+/// A Kubernetes object: its identity, and its JSON unchanged.
 ///
-/// The JSON is kept as text, because every reader wants another part of it: an interpreter a few
-/// fields, `output=detail` all of it. It was checked in full when the object was made (at most 127
-/// levels deep, numbers in range), so that no later reader fails on it.
+/// The JSON is kept as text, because each reader needs another part of it: an interpreter a few fields,
+/// `output=detail` all of it. It is validated in full on construction (at most 127 levels deep, numbers in
+/// range), so that no later reader fails on it.
 #[derive(Debug, Clone)]
 pub struct Object {
-    /// Group, version and Kind; never an empty Kind.
+    /// Group, version and Kind; the Kind is never empty.
     pub gvk: Gvk,
-    /// Empty for what has no namespace, or where the reporter left it out.
+    /// `metadata.namespace`; empty if cluster-scoped, or where the reporter left it out.
     pub namespace: Arc<str>,
     /// `metadata.name`; may be empty where the reporter left it out.
     pub name: Arc<str>,
     /// `metadata.uid`; empty where the reporter left it out.
     pub uid: Arc<str>,
-    /// Who owns it.
+    /// Its owners, from `metadata.ownerReferences`.
     pub owners: Arc<[Owner]>,
     /// The whole object as JSON text.
     pub json: Arc<str>,
-    /// Whether that text says `apiVersion` and `kind`, which an item of a list of one Kind may leave
-    /// out.
+    /// True if the JSON has `apiVersion` and `kind`, which an item of a list of one Kind may leave out.
     pub names_itself: bool,
 }
 
@@ -47,31 +46,30 @@ pub struct Owner {
     pub uid: Arc<str>,
 }
 
-/// Why a piece of JSON is not a Kubernetes object, or was not looked at.
+/// The reason why a piece of JSON is not a Kubernetes object, or was not read.
 ///
-/// No message repeats what was read, because that may be a Secret.
+/// No message repeats the input, because it may be a Secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ObjectError {
-    /// Not JSON, or not an object; says what and where.
+    /// Not JSON, or not an object; holds the reason.
     #[error("not a Kubernetes object: {0}")]
     NotAnObject(String),
     /// Over [`OBJECT_BYTES_MAX`].
     #[error("object of {0} bytes is over the limit of {OBJECT_BYTES_MAX} bytes")]
     TooLarge(usize),
-    /// `kind` is missing or empty and nothing else says what it is.
+    /// `kind` is missing or empty, and there is no default.
     #[error("not a Kubernetes object: it has no `kind`")]
     NoKind,
-    /// This item of a bundle and so many after it are over [`BUNDLE_ITEMS_MAX`].
+    /// This number of items, from this one on, is over [`BUNDLE_ITEMS_MAX`].
     #[error("{0} items are over the limit of {BUNDLE_ITEMS_MAX} items in a bundle")]
     TooMany(usize),
 }
 
 impl Object {
-    /// Reads an object that says itself what it is.
+    /// Reads an object with its own `kind`.
     ///
-    /// A metadata field of the wrong type counts as missing, and of a member that is there twice
-    /// the last one counts. An `apiVersion` with more than one `/` is kept whole: all before the
-    /// last one is taken for the group, which no interpreter can claim.
+    /// A metadata field of the wrong type counts as missing; of a duplicate member the last one counts. An
+    /// `apiVersion` with more than one `/` is split at the last: no interpreter can claim such a group.
     ///
     /// # Errors
     /// Too large, not a JSON object, or without a `kind`.
@@ -79,9 +77,9 @@ impl Object {
         Self::read(&json.into(), None)
     }
 
-    /// Reads an object that may leave out what it is, because it stood in a list of one Kind.
+    /// Reads an object that may leave out its Kind, because it is an item of a list of one Kind.
     ///
-    /// Of `apiVersion` and `kind`, what the object says itself comes first.
+    /// The object's own `apiVersion` and `kind` take precedence over `default`.
     ///
     /// # Errors
     /// Too large, not a JSON object, or neither the object nor `default` has a Kind.
@@ -89,8 +87,8 @@ impl Object {
         Self::read(&json.into(), Some(default))
     }
 
-    /// Whether `other` is among this object's owners: by uid where both sides have one, else by
-    /// Kind and name in the same namespace.
+    /// Returns whether `other` is an owner of this object: by uid where both sides have one, else by Kind
+    /// and name in the same namespace.
     pub fn is_owned_by(&self, other: &Self) -> bool {
         self.owners.iter().any(|owner| {
             if owner.uid.is_empty() || other.uid.is_empty() {
@@ -104,14 +102,14 @@ impl Object {
         })
     }
 
-    /// The labels, read out of the JSON on every call; what is not a string is left out.
+    /// The labels, parsed from the JSON on every call; values that are not strings are left out.
     pub fn labels(&self) -> BTreeMap<String, String> {
         lenient::read::<Labelled>(&self.json)
             .map(|labelled| labelled.metadata.labels.0)
             .unwrap_or_default()
     }
 
-    /// One label; see [`Object::labels`].
+    /// The value of one label; see [`Object::labels`].
     pub fn label(&self, key: &str) -> Option<String> {
         self.labels().remove(key)
     }
@@ -133,7 +131,7 @@ impl Object {
     }
 }
 
-/// Reads a shape out of a JSON object; anything that is not one is an error, which says why.
+/// Reads a shape out of a JSON object; any other value is an error with the reason.
 pub(crate) fn read_object<'de, T: Lenient<'de>>(json: &'de str) -> Result<T, String> {
     if !json.trim_start().starts_with('{') {
         return Err("it does not start with `{`".to_owned());
@@ -141,7 +139,7 @@ pub(crate) fn read_object<'de, T: Lenient<'de>>(json: &'de str) -> Result<T, Str
     lenient::read(json).map_err(|error| error.to_string())
 }
 
-/// What is read of every object.
+/// The members that are read of every object.
 #[derive(Default)]
 struct Head<'de> {
     api_version: Text<'de>,
@@ -212,7 +210,7 @@ impl<'de> Lenient<'de> for Owners {
         let Some(Read(OwnerReference { kind, name, uid })) = seq.next_element()? else {
             return Ok(false);
         };
-        // An entry that names nobody can match nobody.
+        // An entry without name and uid matches no object.
         if !(name.0.is_empty() && uid.0.is_empty()) {
             self.0.push(Owner {
                 kind: kind.0.into(),

@@ -1,33 +1,33 @@
-//! The closed half of a verdict: the words the host understands and rolls up.
+//! Phases: the closed part of a verdict, which the host rolls up.
 
 crate::words! {
-    /// The condition of a resource, in one of the words the host can count with. Best to worst, where the
-    /// first two weigh the same: `ready`, `present`, `suspended`, `pending`, `terminating`,
+    /// Condition of a resource, from a closed set that the host rolls up. Best to worst, where the first
+    /// two have the same severity: `ready`, `present`, `suspended`, `pending`, `terminating`,
     /// `not-present`, `failed`, `unknown`.
     ///
-    /// Closed for the life of a contract major: interpreters map their own open states onto these.
+    /// Closed within a major version of the contract: interpreters map their own states to these.
     Phase {
-        /// Works, or finished well.
+        /// Works, or finished successfully.
         Ready = "ready",
-        /// Is there, and nothing more can be said.
+        /// Exists; its Kind reports no status.
         Present = "present",
         /// Stopped on purpose.
         Suspended = "suspended",
-        /// On its way.
+        /// Not ready yet.
         Pending = "pending",
-        /// On its way out.
+        /// Being deleted.
         Terminating = "terminating",
         /// Expected, and not in the cluster.
         NotPresent = "not-present",
-        /// Will not get there without help.
+        /// Will not become ready without intervention.
         Failed = "failed",
-        /// Nobody can say.
+        /// Not known.
         Unknown = "unknown",
     }
 }
 
 impl Phase {
-    /// The weight in a roll-up: 0 is best. Ready and Present weigh the same (design, section 1).
+    /// Severity in a roll-up: 0 is best. Ready and Present have the same (design, section 1).
     pub fn severity(self) -> u8 {
         match self {
             Self::Ready | Self::Present => 0,
@@ -40,7 +40,7 @@ impl Phase {
         }
     }
 
-    /// The state's name when the host itself, or a roll-up, speaks in this phase.
+    /// The state of this phase in a roll-up and in the host's own verdicts.
     pub fn state(self) -> &'static str {
         match self {
             Self::Ready => "Ready",

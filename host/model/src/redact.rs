@@ -1,9 +1,9 @@
-//! Keeps what Secrets hold inside the host.
+//! Removes the content of Secrets from objects before they leave the host.
 //!
-//! A Secret's content shows in three places: in its own `data` and `stringData`, in whatever embeds
-//! it (a list, a bundle of manifests), and in annotations in which a tool keeps what it applied
-//! last. Rewritten is only what has to be: order of keys, numbers and everything else stay as they
-//! came. In doubt it is left out: what cannot be understood is not shown.
+//! A Secret's content is found in three places: in its own `data` and `stringData`, in objects that embed
+//! it (a list, a bundle of manifests), and in annotations in which tools store the last applied
+//! configuration. Everything else stays unchanged, including the order of keys and the form of numbers.
+//! When in doubt, content is removed: a value that cannot be parsed is left out.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,19 +13,17 @@ use serde_json::value::RawValue;
 use crate::Object;
 use crate::lenient::{self, Elements, Members};
 
-/// The deepest nesting that is looked into. An [`Object`] is never deeper, but what stands in its
-/// annotations may be.
+/// Maximum nesting that is searched. An [`Object`] is never deeper, but JSON in its annotations may be.
 const DEPTH_MAX: usize = 128;
 
-/// What is in place of an object that could not be looked through.
-const NOTHING: &str = "{}";
+/// Replacement for an object that could not be searched.
+const EMPTY_OBJECT: &str = "{}";
 
-/// The object's JSON without what a Secret holds: the same text if there is nothing to leave out.
+/// Returns the object's JSON without the content of Secrets; the same text if there is none.
 ///
-/// Of a Secret in the core group, and of one embedded in any other object, `data`, `stringData` and
-/// the annotations that repeat what was last applied are removed; of other objects only annotations
-/// whose value is JSON with a Secret in it. Meant to be called once per change of an object that
-/// will be shown: the time it takes grows with the size of the text, times the depth at which it
+/// From a Secret of the core group, alone or embedded in another object, it removes `data`, `stringData`
+/// and the annotations with the last applied configuration; from other objects only annotations whose
+/// value is JSON that contains a Secret. The cost is the size of the text times the depth at which it
 /// mentions a Secret.
 pub fn redact_secret(object: &Object) -> Arc<str> {
     let is_secret = object.gvk.group.is_empty() && &*object.gvk.kind == "Secret";
@@ -40,29 +38,29 @@ pub fn redact_secret(object: &Object) -> Arc<str> {
     match redact_text(&object.json, place) {
         Ok(None) => Arc::clone(&object.json),
         Ok(Some(redacted)) => redacted.into(),
-        Err(Opaque) => NOTHING.into(),
+        Err(Opaque) => EMPTY_OBJECT.into(),
     }
 }
 
-/// It is not JSON, or nested too deeply to be looked through.
+/// The value is not JSON, or nested too deeply to be searched.
 struct Opaque;
 
-/// The text after redaction; `None` if it stays as it is.
+/// The text after redaction; `None` if it is unchanged.
 type Redacted = Result<Option<String>, Opaque>;
 
-/// Where a value stands.
+/// The context of a value within the object.
 #[derive(Clone, Copy)]
 struct Place {
-    /// It is a Secret, whatever it says itself.
+    /// True if the value is a Secret by its context, whatever its own `kind`.
     is_secret: bool,
-    /// It is a Secret or part of one.
+    /// True if the value is a Secret or part of one.
     in_secret: bool,
-    /// How many values it is inside of.
+    /// Number of enclosing values.
     depth: usize,
 }
 
 impl Place {
-    /// The place of a value inside this one.
+    /// The place of a value nested in this one.
     fn inside(self, is_secret: bool) -> Self {
         Self {
             is_secret,
@@ -72,7 +70,7 @@ impl Place {
     }
 }
 
-/// Whether a Secret could be in the text: it is named, or something is written in escapes.
+/// Returns whether the text may contain a Secret: the word occurs, or could be hidden in escapes.
 fn may_hold_secret(text: &str) -> bool {
     text.contains("Secret") || text.contains("\\u")
 }
@@ -107,7 +105,7 @@ fn redact_array(raw: &RawValue, place: Place) -> Redacted {
 }
 
 fn redact_object(members: &Members<'_>, place: Place) -> Redacted {
-    let is_secret = place.is_secret || members.say("Secret");
+    let is_secret = place.is_secret || members.are_of_kind("Secret");
     let place = Place {
         in_secret: place.in_secret || is_secret,
         ..place
@@ -120,7 +118,7 @@ fn redact_object(members: &Members<'_>, place: Place) -> Redacted {
                 continue;
             }
             "annotations" => redact_annotations(value, place)?,
-            "items" => redact(value, place.inside(members.say("SecretList")))?,
+            "items" => redact(value, place.inside(members.are_of_kind("SecretList")))?,
             _ => redact(value, place.inside(false))?,
         };
         output.push(Some(key), value, redacted.as_deref());
@@ -134,7 +132,7 @@ fn redact_annotations(raw: &RawValue, place: Place) -> Redacted {
     }
     let mut output = Output::default();
     for (key, value) in &members_of(raw)?.0 {
-        if (place.in_secret && repeats_applied(key)) || holds_secret(value, place) {
+        if (place.in_secret && holds_last_applied(key)) || holds_secret(value, place) {
             output.leave_out();
         } else {
             output.push(Some(key), value, None);
@@ -143,15 +141,15 @@ fn redact_annotations(raw: &RawValue, place: Place) -> Redacted {
     Ok(output.finish('{', '}'))
 }
 
-/// Whether a tool keeps under this annotation what it applied; some pack it, so that its value
-/// does not tell: `kubectl.kubernetes.io/last-applied-configuration`,
+/// Returns whether tools store the last applied configuration under this annotation. Decided by the key,
+/// since some compress the value: `kubectl.kubernetes.io/last-applied-configuration`,
 /// `objectset.rio.cattle.io/applied`, `banzaicloud.com/last-applied`.
-fn repeats_applied(key: &str) -> bool {
+fn holds_last_applied(key: &str) -> bool {
     key.contains("applied")
 }
 
-/// Whether an annotation's value is JSON in which there is something to leave out, or which cannot
-/// be looked through. Plain text is no JSON and stays.
+/// Returns whether an annotation's value is JSON that contains a Secret or cannot be searched. Plain text
+/// is no JSON and is kept.
 fn holds_secret(value: &RawValue, place: Place) -> bool {
     let Ok(text) = serde_json::from_str::<Cow<'_, str>>(value.get()) else {
         return !matches!(redact(value, place.inside(false)), Ok(None));
@@ -165,9 +163,9 @@ fn members_of(raw: &RawValue) -> Result<Members<'_>, Opaque> {
 }
 
 impl Members<'_> {
-    /// Whether these members say that the object is of this Kind of the core group. One that is
-    /// said twice counts whichever it is, and a missing `apiVersion` counts as core.
-    fn say(&self, kind: &str) -> bool {
+    /// Returns whether an object with these members is of this Kind of the core group. Of duplicate
+    /// members any match counts, and a missing `apiVersion` counts as core.
+    fn are_of_kind(&self, kind: &str) -> bool {
         let mut versions = self.texts("apiVersion").peekable();
         self.texts("kind").any(|text| text == kind)
             && (versions.peek().is_none() || versions.any(|version| !version.contains('/')))
@@ -181,7 +179,7 @@ impl Members<'_> {
     }
 }
 
-/// An object or array as it is written anew.
+/// An object or array that is rebuilt from its redacted values.
 #[derive(Default)]
 struct Output {
     text: String,

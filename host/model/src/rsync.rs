@@ -1,7 +1,7 @@
 //! Results of sending a resource to its cluster.
 
 crate::words! {
-    /// The rsync status of a resource, as the reference layout stores it (`{"Status":"Applied"}`).
+    /// Rsync status of a resource, as the reference layout stores it (`{"Status":"Applied"}`).
     RsyncStatus {
         /// Not sent yet.
         Pending = "Pending",
@@ -9,9 +9,9 @@ crate::words! {
         Applied = "Applied",
         /// The cluster refused it.
         Failed = "Failed",
-        /// The cluster does not answer; it will be sent again.
+        /// The cluster does not answer; sending is retried.
         Retrying = "Retrying",
-        /// It was taken away.
+        /// It was deleted from the cluster.
         Deleted = "Deleted",
     }
 }

@@ -1,4 +1,4 @@
-//! Verdicts: the word of an interpreter, or of the host itself, on one object.
+//! Verdicts of interpreters, and of the host itself, on objects.
 
 use std::sync::Arc;
 
@@ -7,54 +7,54 @@ use utoipa::ToSchema;
 
 use crate::{Digest, InterpreterName, Phase};
 
-/// State names the host itself uses; an interpreter may declare the same words.
+/// States in the host's own verdicts; an interpreter may declare the same words.
 pub mod host_state {
-    /// No bundle has come, or no interpreter could say.
+    /// No bundle has come, or no interpreter gave a verdict.
     pub const UNKNOWN: &str = "Unknown";
     /// The bundle came and the object is not in it.
     pub const NOT_PRESENT: &str = "NotPresent";
-    /// It is there and nothing more can be said.
+    /// The object exists; its Kind reports no status.
     pub const PRESENT: &str = "Present";
 }
 
-/// Reasons the host itself gives beside [`host_state`] words.
+/// Reasons in the host's own verdicts.
 pub mod host_reason {
     /// The cluster has not reported on this app yet.
     pub const NO_REPORT: &str = "NoReportYet";
     /// The cluster reported and the object was not in the report.
     pub const NOT_IN_REPORT: &str = "NotInReport";
-    /// No interpreter, not even a wildcard one, speaks for the Kind.
+    /// No interpreter, not even a wildcard one, claims the Kind.
     pub const NO_INTERPRETER: &str = "NoInterpreter";
-    /// The host broke while it was judged.
+    /// The host failed while the object was judged.
     pub const NO_ANSWER: &str = "NoAnswer";
     /// The item is not a Kubernetes object.
     pub const NOT_AN_OBJECT: &str = "NotAnObject";
 }
 
-/// The verdict on one object: a phase the host counts with, a state people read, the reason, and the
+/// The verdict on one object: a phase for the roll-up, a state for people, the reason, and the
 /// interpreter that gave it.
 ///
-/// Cheap to clone: made once per change of an object, handed out on every query.
+/// Cheap to clone: created once per change of an object, read by every query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// The closed half.
+    /// The closed part: the phase for the roll-up.
     pub phase: Phase,
-    /// The open half: one of the interpreter's declared states, or a [`host_state`] word.
+    /// The open part: one of the interpreter's declared states, or a [`host_state`] word.
     pub state: Arc<str>,
     /// `CamelCase`, at most 128 bytes, may be empty.
     pub reason: Arc<str>,
     /// For people, at most 4096 bytes, may be empty.
     pub message: Arc<str>,
-    /// When the verdict may change although the object does not, in Unix milliseconds.
+    /// Time at which the verdict may change although the object does not, in Unix milliseconds.
     ///
-    /// `None`: never, so the verdict is good for as long as the object stays as it is.
+    /// `None`: never, so the verdict is valid until the object changes.
     pub recheck_at_ms: Option<i64>,
     /// The interpreter that gave it; none where the host itself did.
     pub by: Option<Arc<InterpretedBy>>,
 }
 
 impl Verdict {
-    /// A verdict in the host's own words: the state is the phase's own name.
+    /// A verdict of the host itself: the state is the phase's own name.
     pub fn host(phase: Phase, reason: &str, message: impl Into<Arc<str>>) -> Self {
         Self {
             phase,
@@ -88,7 +88,7 @@ impl Verdict {
         )
     }
 
-    /// The same verdict, given by this interpreter.
+    /// The same verdict, attributed to this interpreter.
     #[must_use]
     pub fn given_by(mut self, by: &Arc<InterpretedBy>) -> Self {
         self.by = Some(Arc::clone(by));
@@ -96,15 +96,15 @@ impl Verdict {
     }
 }
 
-/// The component that gave a verdict; shown by `explain`.
+/// The component that gave a verdict; part of the answer with `explain`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schema(as = Interpreter)]
 pub struct InterpretedBy {
-    /// The interpreter's name, as it describes itself.
+    /// The interpreter's name, as it declares it.
     #[schema(value_type = String, example = "apps")]
     pub name: InterpreterName,
-    /// Its version, as it describes itself.
+    /// Its version, as it declares it.
     #[schema(value_type = String, example = "1.0.0")]
     pub version: Arc<str>,
     /// `sha256:` and 64 hex digits of the component's bytes.

@@ -1,6 +1,6 @@
-//! Closed sets of words, declared once for code, wire, store and tables.
+//! Macro for closed sets of words, declared once for code, wire, store and tables.
 
-/// Declares an enum of which each case is one word: on the wire, in the store, in tables and in logs.
+/// Declares an enum in which each variant is one word on the wire, in the store, in tables and in logs.
 ///
 /// Derives serde and the `OpenAPI` schema from the same word that `as_str` and `Display` give, so the
 /// crate that uses it lists `serde` and `utoipa`.
@@ -20,7 +20,7 @@ macro_rules! words {
         }
 
         impl $name {
-            /// All of them, in the order of their declaration.
+            /// All variants, in the order of their declaration.
             pub const ALL: &'static [Self] = &[$(Self::$case),+];
 
             /// The word.

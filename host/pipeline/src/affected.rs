@@ -20,7 +20,7 @@ impl Affected {
     }
 }
 
-/// The Kinds that are affected by the way from one set to another.
+/// The Kinds that are affected by a swap from one set to another.
 pub(crate) struct Kinds<'a> {
     from: &'a Published,
     to: &'a Published,
@@ -28,7 +28,7 @@ pub(crate) struct Kinds<'a> {
 }
 
 impl Kinds<'_> {
-    /// Whether such an object may get another verdict.
+    /// Returns whether an object of this Kind may get another verdict.
     pub(crate) fn are_affected(&mut self, gvk: &Gvk) -> bool {
         if let Some(&is_affected) = self.known.get(gvk) {
             return is_affected;

@@ -9,8 +9,8 @@ use tokio::sync::oneshot;
 
 type Step = Box<dyn FnOnce() + Send>;
 
-/// Runs one step after the other behind those who ask. It ends when this is dropped, after the step it
-/// is at.
+/// Runs steps one after the other at a lower priority. The thread ends when this is dropped, after the
+/// current step.
 ///
 /// The executor's threads for steps that block cannot serve here: they take turns, and a thread whose
 /// priority was lowered keeps it.
@@ -20,7 +20,7 @@ impl BackgroundThread {
     /// Starts the thread.
     ///
     /// # Errors
-    /// When there is no thread to be had.
+    /// The thread cannot be started.
     pub(crate) fn start(name: &'static str) -> io::Result<Self> {
         let (sender, steps) = sync_channel::<Step>(1);
         thread::Builder::new()
@@ -41,10 +41,10 @@ impl BackgroundThread {
     ) -> Option<T> {
         let (result_tx, result_rx) = oneshot::channel();
         let step = move || {
-            // Who waits may have gone.
+            // The waiter may have been dropped.
             let _ = result_tx.send(step());
         };
-        // One step at a time is waited for, so there is room for it.
+        // Callers wait for one step at a time, so the channel has capacity for it.
         self.0.try_send(Box::new(step)).ok()?;
         result_rx.await.ok()
     }

@@ -1,4 +1,4 @@
-//! The state of one `AppContext` in the pipeline. It is shown by one published set as a whole.
+//! The state of one `AppContext` in the pipeline. All of its view is judged by one published set.
 
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ pub(crate) struct ContextState {
     status: Option<ContextStatus>,
     faults: Vec<Arc<str>>,
     apps: Vec<(Arc<str>, Vec<Placement>)>,
-    /// The set that everything in it is shown by.
+    /// The set that its whole view is judged by.
     shown_by: Arc<Published>,
-    /// The number of its last report among all that were taken; 0 while there was none.
+    /// Sequence number of its last report among all reports; 0 without any.
     pub(crate) last_report: u64,
 }
 
-/// The objects of the reports on one app in one cluster, for who judges them without showing them.
+/// The objects of the reports on one app in one cluster, for shadow runs.
 #[derive(Debug, Clone)]
 pub struct ReportedObjects {
     /// `context/app/provider+cluster`.
@@ -33,22 +33,22 @@ pub struct ReportedObjects {
     pub objects: Arc<[Object]>,
 }
 
-/// The progress of a context on its way to another set.
+/// The result of one step of a context towards another set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SwapStep {
-    /// More is to be judged.
+    /// Some objects are still to be judged.
     Unfinished,
-    /// It is shown by the new set, and nothing looks different.
+    /// It was judged by the new set, and its view is unchanged.
     SameView,
-    /// It is shown by the new set, and has to be published anew.
+    /// It was judged by the new set, and has to be published again.
     NewView,
 }
 
 impl ContextState {
-    /// From what the store holds, judged and ready to be published.
+    /// A context from the store's snapshot, judged and ready to be published.
     ///
-    /// Where the context was known `before`, its set and the live knowledge of its placements stay: what
-    /// a cluster said in this process is newer than what the store remembers.
+    /// With a state `before`, its set and the live reports of its placements stay: a report received in this
+    /// process is newer than the stored one.
     pub(crate) fn reconciled(
         snapshot: ContextSnapshot,
         before: Option<Self>,
@@ -90,13 +90,13 @@ impl ContextState {
         }
     }
 
-    /// The set that everything in it is shown by.
+    /// The set that its whole view is judged by.
     pub(crate) fn shown_by(&self) -> &Published {
         &self.shown_by
     }
 
-    /// Changes the placement of an app in a cluster, where there is one. Answers whether it says that
-    /// it did.
+    /// Changes the placement of an app in a cluster, if there is one. Returns whether `change` returned
+    /// true.
     pub(crate) fn change(
         &mut self,
         app: &str,
@@ -111,7 +111,7 @@ impl ContextState {
         placement.is_some_and(|placement| change(placement, Judge { interpreters, set }))
     }
 
-    /// Changes every placement in a cluster. Answers whether any of them says that it did.
+    /// Changes every placement in a cluster. Returns whether `change` returned true for any.
     pub(crate) fn change_all(
         &mut self,
         cluster: &ClusterName,
@@ -122,7 +122,8 @@ impl ContextState {
         placements.map(change).filter(|&did| did).count() > 0
     }
 
-    /// Judges again, by the set it is shown by, what is due by now. Answers whether anything was.
+    /// Judges objects again that are due for a recheck, by the context's set. Returns whether there were
+    /// any.
     pub(crate) fn recheck(&mut self, interpreters: &Interpreters, now_ms: i64) -> bool {
         let set = &self.shown_by;
         let placements = self.apps.iter_mut().flat_map(|(_, placements)| placements);
@@ -139,8 +140,8 @@ impl ContextState {
         placements.filter_map(Placement::recheck_at_ms).min()
     }
 
-    /// Goes on towards the set of `goal`, as far as the slice allows. The view stays as it is until
-    /// everything that is affected was judged; then all of it changes at once.
+    /// Continues towards the set of `goal`, as far as the slice allows. The view stays unchanged until all
+    /// affected objects are judged; then all of it changes at once.
     pub(crate) fn swap(
         &mut self,
         goal: Judge<'_>,
@@ -161,7 +162,7 @@ impl ContextState {
         }
     }
 
-    /// Discards verdicts of a set it is not shown by.
+    /// Discards verdicts of a set that it does not follow yet.
     pub(crate) fn discard_recheck(&mut self) {
         for placement in self.placements() {
             placement.discard_recheck();
@@ -200,7 +201,7 @@ impl ContextState {
     }
 }
 
-/// Takes the placement of an app in a cluster out of those that were known.
+/// Removes the placement of an app in a cluster from the known ones, and returns it.
 fn take(
     known: &mut [(Arc<str>, Vec<Placement>)],
     app: &str,

@@ -1,10 +1,10 @@
-//! Events that the pipeline takes.
+//! Events of the pipeline.
 
 use kindsight_clusters::ClusterEvent;
 use kindsight_model::{ClusterName, ContextId, DigName};
 use kindsight_store::Revision;
 
-/// Something that changes what queries are answered with.
+/// A change that affects the answers to queries.
 #[derive(Debug)]
 pub enum Event {
     /// A cluster reports, or can no longer be reached.
@@ -13,7 +13,7 @@ pub enum Event {
     Context {
         /// Its id.
         id: ContextId,
-        /// The revision of the change: the pipeline passes over its own.
+        /// The revision of the change: the pipeline skips its own.
         revision: Revision,
     },
     /// The record of a deployment intent group was created, changed or deleted.

@@ -14,7 +14,7 @@ use crate::event::Event;
 const RETRY: Duration = Duration::from_secs(1);
 
 /// Sends an event for every context and record that changes after the revision `after`, until
-/// `shutdown` or until nobody takes events.
+/// `shutdown` or until `events_tx` is closed.
 ///
 /// Where changes were missed it sends [`Event::Resync`] and goes on from a revision before it.
 pub async fn follow(
@@ -23,7 +23,7 @@ pub async fn follow(
     events_tx: Sender<Event>,
     shutdown: CancellationToken,
 ) {
-    // Either way there is nothing left to do: cancelled, or nobody listens.
+    // Cancelled, or the channel is closed: nothing left to do in both cases.
     let _ = shutdown
         .run_until_cancelled(follow_until_closed(contexts, after, events_tx))
         .await;
@@ -58,7 +58,7 @@ async fn follow_until_closed(
     }
 }
 
-/// Sends events until the watch ends; answers with the reason.
+/// Sends events until the watch ends; returns the reason.
 async fn forward(
     watch: &mut AppContextWatch,
     events_tx: &Sender<Event>,

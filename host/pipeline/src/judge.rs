@@ -1,11 +1,11 @@
-//! The judge of reports: the engine's workers, and the set they judge by.
+//! The judge of reports: the engine's workers, and the set that they use.
 
 use std::sync::Arc;
 
 use kindsight_interpreter::{Interpreters, Published, Siblings};
 use kindsight_model::{Object, Verdict};
 
-/// The workers, with a set of the pipeline's choice.
+/// The engine's workers, with a set that the pipeline chooses.
 #[derive(Clone, Copy)]
 pub(crate) struct Judge<'p> {
     /// The workers.

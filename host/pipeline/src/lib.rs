@@ -1,4 +1,4 @@
-//! From events to what queries read.
+//! The pipeline: from events to the read model.
 //!
 //! ```text
 //! cluster ─▶ ClusterEvent ─┐
@@ -47,12 +47,12 @@ pub enum Error {
     /// The store could not be read.
     #[error("read {what}")]
     Store {
-        /// What was to be read.
+        /// The part that was read.
         what: String,
         /// The store's error.
         source: kindsight_appcontext::Error,
     },
-    /// No thread is to be had.
+    /// The thread could not be started.
     #[error("start the thread of the pipeline")]
     Thread(#[from] std::io::Error),
 }

@@ -1,4 +1,4 @@
-//! The pipeline: what it keeps between two events, and what each event does.
+//! The state of the pipeline between two events, and the handling of each event.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -19,7 +19,8 @@ use crate::swap::Swap;
 use crate::unclaimed::Unclaimed;
 use crate::{Error, records};
 
-/// Own changes of which the store has not told yet; of more, the oldest is forgotten and read again.
+/// Maximum number of own changes that the store has not notified of yet; of more, the oldest is forgotten
+/// and read again.
 const OWN_REVISIONS_MAX: usize = 64 * 1024;
 
 /// The state between two events.
@@ -29,26 +30,26 @@ pub struct Pipeline {
     interpreters: Arc<Interpreters>,
     read_model: Arc<ReadModel>,
     states: HashMap<ContextId, ContextState>,
-    /// Revisions of changes that this pipeline made, and of which the store has not told yet.
+    /// Revisions of own changes that the store has not notified of yet.
     own_revisions: BTreeSet<Revision>,
     unclaimed: Unclaimed,
-    /// Since when clusters cannot be reached, in Unix milliseconds.
+    /// Time since when clusters cannot be reached, in Unix milliseconds.
     unreachable_since_ms: HashMap<ClusterName, i64>,
-    /// Reports that were taken so far.
+    /// Number of reports handled so far.
     reports: u64,
     swap: Swap,
 }
 
 /// The result of loading what is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[must_use = "what changes after the revision has to be followed"]
+#[must_use = "changes after the revision have to be followed"]
 pub struct Loaded {
     /// Everything up to this revision was read: [`follow`](crate::follow) from here.
     pub revision: Revision,
 }
 
 impl Pipeline {
-    /// A pipeline that knows nothing yet.
+    /// A pipeline without any contexts yet.
     pub fn new(
         store: Arc<dyn Store>,
         interpreters: Arc<Interpreters>,
@@ -68,16 +69,16 @@ impl Pipeline {
         }
     }
 
-    /// Publishes everything the store holds: after it, queries are answered with what was last known.
+    /// Publishes everything in the store, so that queries are answered with the last known state.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// The store cannot be read.
     pub fn load(&mut self, now_ms: i64) -> Result<Loaded, Error> {
         let revision = self.read_all(now_ms)?.revision;
         Ok(Loaded { revision })
     }
 
-    /// Reads every record and every context, and answers which contexts there are.
+    /// Reads every record and every context, and returns the list of contexts.
     fn read_all(&mut self, now_ms: i64) -> Result<ContextList, Error> {
         let failed = |what: &str| {
             let what = what.to_owned();
@@ -102,12 +103,12 @@ impl Pipeline {
         &self.contexts
     }
 
-    /// Handles one event. What cannot be used is logged and costs nothing else.
+    /// Handles one event. One that cannot be used is logged and affects nothing else.
     pub fn handle(&mut self, event: Event, now_ms: i64) {
         match event {
             Event::Cluster(event) => self.handle_cluster(event, now_ms),
             Event::Context { id, revision } => {
-                // Revisions come in order: those before it are not told any more.
+                // Revisions come in order: there are no more notifications of earlier ones.
                 self.own_revisions = self.own_revisions.split_off(&revision);
                 if !self.own_revisions.contains(&revision) {
                     self.refresh(&id, now_ms);
@@ -162,7 +163,7 @@ impl Pipeline {
         }
     }
 
-    /// Stores a bundle, and judges it where it says something new.
+    /// Stores a bundle, and judges it where it changed.
     fn report(&mut self, cluster: &ClusterName, bundle: Bundle, now_ms: i64) {
         let DeploymentId { context, app } = &bundle.deployment;
         let recorded = self
@@ -177,14 +178,14 @@ impl Pipeline {
                 return;
             }
             Err(error) => {
-                // Not stored, and shown all the same: what is true now matters more than what a
-                // restart would remember, and the next report tries again.
+                // Published although it is not stored: the current state matters more than the state
+                // after a restart, and the next report tries again.
                 tracing::error!(%cluster, deployment = %bundle.deployment, error = chain(&error), "report not stored");
             }
         }
         let deployment = bundle.deployment.clone();
         if !self.states.contains_key(&deployment.context) {
-            // The store was faster than its news.
+            // The context was written, but the store has not notified of it yet.
             self.refresh(&deployment.context, now_ms);
         }
         let mut is_set_back = false;
@@ -202,7 +203,7 @@ impl Pipeline {
         }
     }
 
-    /// Notes whose report was the last one: after a swap its turn comes first.
+    /// Records the order of reports: after a swap, contexts with the latest reports are judged first.
     fn note_report(&mut self, context: &ContextId, is_set_back: bool) {
         self.reports += 1;
         if let Some(state) = self.states.get_mut(context) {
@@ -217,12 +218,12 @@ impl Pipeline {
         match self.contexts.read(id) {
             Ok(snapshot) => self.reconcile(id, snapshot, now_ms),
             Err(error) => {
-                tracing::error!(context = %id, error = chain(&error), "AppContext not readable; what was known of it stays");
+                tracing::error!(context = %id, error = chain(&error), "AppContext not readable; its last known state stays");
             }
         }
     }
 
-    /// Brings what is known of a context to what is stored, none where it is gone, and publishes it.
+    /// Reconciles the state of a context with the store (none if it was deleted), and publishes it.
     fn reconcile(&mut self, id: &ContextId, snapshot: Option<ContextSnapshot>, now_ms: i64) {
         let Some(snapshot) = snapshot else {
             if self.states.remove(id).is_some() {
@@ -258,7 +259,7 @@ impl Pipeline {
             Err(error) => {
                 tracing::error!(
                     error = chain(&error),
-                    "the store cannot be read again; what was known stays"
+                    "the store cannot be read again; the last known state stays"
                 );
                 return;
             }
@@ -270,7 +271,8 @@ impl Pipeline {
         }
     }
 
-    /// Judges again, by the set it is shown by, what asked for it. Answers when that will be next.
+    /// Judges verdicts again that are due for it, by the set of their context. Returns the time of the next
+    /// recheck, in Unix milliseconds.
     pub fn recheck(&mut self, now_ms: i64) -> Option<i64> {
         let mut next: Option<i64> = None;
         for (id, state) in &mut self.states {
@@ -282,13 +284,13 @@ impl Pipeline {
         next
     }
 
-    /// Whether something is still shown by another set than the one that is published.
+    /// Returns whether any view is still judged by another set than the published one.
     pub fn swap_pending(&self) -> bool {
         self.swap.is_pending(&self.interpreters.published())
     }
 
-    /// Judges again, after a swap, one slice of the objects it affects. Does nothing where nothing is
-    /// pending. Call it, with events in between, until nothing is.
+    /// Judges one slice of the objects that a swap affects. Does nothing if none is pending. To be called,
+    /// with events in between, until [`swap_pending`](Self::swap_pending) is false.
     pub fn follow_swap(&mut self, now_ms: i64) {
         let (states, interpreters) = (&mut self.states, &self.interpreters);
         for id in self.swap.slice(states, interpreters, now_ms) {

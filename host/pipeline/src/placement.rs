@@ -16,7 +16,7 @@ use crate::recheck::{Recheck, Slice};
 use manifests::Manifests;
 use staleness::Staleness;
 
-/// Hashes stored reports, to know one again. Seeded anew in each process, since clusters choose them.
+/// Hashes stored reports, to recognize an unchanged one. Seeded anew in each process, since clusters choose them.
 static REPORT_HASHER: LazyLock<foldhash::quality::RandomState> = LazyLock::new(Default::default);
 
 /// One app in one cluster.
@@ -30,7 +30,7 @@ pub(crate) struct Placement {
     /// The hash of the last report that came from the store.
     stored_hash: Option<u64>,
     verdicts: Vec<Verdict>,
-    /// When the first of the verdicts is due for a recheck, in Unix milliseconds.
+    /// Time at which the first of the verdicts is due for a recheck, in Unix milliseconds.
     recheck_at_ms: Option<i64>,
     /// The recheck of the last report by the next set; none where it was not begun.
     recheck: Option<Recheck>,
@@ -41,7 +41,7 @@ pub(crate) struct Placement {
 }
 
 impl Placement {
-    /// From what the store holds and what was known `before`, judged and ready to be shown.
+    /// A placement from the store's snapshot and its state `before`, judged and projected.
     pub(crate) fn reconciled(
         snapshot: ClusterSnapshot,
         before: Option<Self>,
@@ -79,8 +79,8 @@ impl Placement {
         }
     }
 
-    /// Takes a report of the store, unless the cluster itself has reported in this process, which is
-    /// newer, or it is the one that was taken last. Answers whether it did.
+    /// Takes over a report of the store, unless the cluster itself has reported in this process, which is
+    /// newer, or it is unchanged. Returns whether it did.
     fn take_stored(&mut self, deployment: &DeploymentId, json: &str) -> bool {
         let hash = REPORT_HASHER.hash_one(json);
         let is_live = self.reported.is_some() && !self.staleness.is_remembered();
@@ -103,7 +103,7 @@ impl Placement {
         &self.cluster
     }
 
-    /// The view of it; made when it is first judged.
+    /// Its view; none before it is first judged.
     pub(crate) fn view(&self) -> Option<Arc<ClusterView>> {
         self.view.clone()
     }
@@ -113,8 +113,8 @@ impl Placement {
         self.reported.as_ref()
     }
 
-    /// Takes a report of the cluster and judges it. Verdicts of the next set on the report before are
-    /// discarded; answers whether there were any.
+    /// Handles a report of the cluster and judges it. Verdicts of the next set on the previous report are
+    /// discarded; returns whether there were any.
     pub(crate) fn report(&mut self, bundle: Bundle, judge: Judge<'_>, now_ms: i64) -> bool {
         let is_set_back = self.discard_recheck();
         self.staleness = Staleness::default();
@@ -138,8 +138,8 @@ impl Placement {
         self.show(now_ms);
     }
 
-    /// Judges, by the next set, what that may see differently, as far as the slice allows. The view
-    /// stays. Answers whether all was judged.
+    /// Judges the objects affected by the next set, as far as the slice allows. The view stays. Returns
+    /// whether all of them were judged.
     pub(crate) fn recheck(
         &mut self,
         goal: Judge<'_>,
@@ -163,7 +163,7 @@ impl Placement {
         recheck.is_done()
     }
 
-    /// Shows the verdicts of the next set. Answers whether that changes anything.
+    /// Projects the verdicts of the next set. Returns whether that changes the view.
     pub(crate) fn commit_recheck(&mut self, now_ms: i64) -> bool {
         let recheck = self.recheck.take().map(Recheck::into_verdicts);
         let mut is_new = false;
@@ -181,7 +181,7 @@ impl Placement {
         is_new
     }
 
-    /// Discards the verdicts of the next set. Answers whether there were any.
+    /// Discards the verdicts of the next set. Returns whether there were any.
     pub(crate) fn discard_recheck(&mut self) -> bool {
         self.recheck
             .take()
@@ -193,34 +193,34 @@ impl Placement {
         self.recheck_at_ms
     }
 
-    /// The cluster cannot be reached: its last report stays, marked. Answers whether that is new.
+    /// Marks the last report as stale, since the cluster cannot be reached. Returns whether that is new.
     pub(crate) fn unreachable(&mut self, now_ms: i64) -> bool {
         self.mark(|staleness| staleness.unreachable(now_ms))
     }
 
-    /// The cluster was listed: it can be reached, and where it did not report on this app since the
-    /// start it is silent. Answers whether that changes anything.
+    /// Handles a complete listing of the cluster: it can be reached, and is silent on this app if it has not
+    /// reported on it since the start. Returns whether that changes anything.
     pub(crate) fn synced(&mut self, now_ms: i64) -> bool {
         self.mark(|staleness| staleness.synced(now_ms))
     }
 
-    /// The cluster stopped reporting on this app: its last report stays, marked, until it reports again.
+    /// Marks the last report as stale, since the cluster no longer reports on this app.
     pub(crate) fn gone(&mut self, now_ms: i64) -> bool {
         self.mark(|staleness| staleness.silent(now_ms))
     }
 
-    /// The last report could not be read: the one before stays, marked since when, and this is shown.
+    /// Handles an unreadable report: the previous one stays, marked as stale, and the fault is published.
     pub(crate) fn fault(&mut self, error: &str, now_ms: i64) -> bool {
         self.report_faults = vec![format!("report: {error}").into()];
         self.mark(|_| true);
-        // Nothing was ever projected where nothing was reported.
+        // Without a report there is no projection to replace.
         if self.view.is_none() {
             self.project(now_ms);
         }
         true
     }
 
-    /// Shows another staleness, without another look at the resources.
+    /// Replaces the staleness in the view, without projecting the resources again.
     fn mark(&mut self, mark: impl FnOnce(&mut Staleness) -> bool) -> bool {
         let is_new = mark(&mut self.staleness);
         if is_new && let Some(view) = &self.view {
@@ -231,7 +231,7 @@ impl Placement {
         is_new
     }
 
-    /// Shows verdicts that are new.
+    /// Projects new verdicts.
     fn show(&mut self, now_ms: i64) {
         let verdicts = self.verdicts.iter();
         self.recheck_at_ms = verdicts.filter_map(|verdict| verdict.recheck_at_ms).min();

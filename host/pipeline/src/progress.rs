@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::watch;
 
-/// The progress of what queries read towards what is published. Read by commands, tests and metrics,
-/// from any thread.
+/// The progress of the read model towards the published set. Read by commands, tests and metrics, from
+/// any thread.
 #[derive(Debug)]
 pub struct Progress {
     objects: AtomicU64,
@@ -13,7 +13,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Everything is shown by the set of this generation.
+    /// Marks the read model as judged by the set of this generation.
     pub(crate) fn new(generation: u64) -> Self {
         Self {
             objects: AtomicU64::new(0),
@@ -26,12 +26,13 @@ impl Progress {
         self.objects.load(Ordering::Relaxed)
     }
 
-    /// The last set that everything was shown by: a swap is done when this is its generation.
+    /// Generation of the last set that the whole read model was judged by: a swap is done when this is its
+    /// generation.
     pub fn generation(&self) -> u64 {
         *self.generation.borrow()
     }
 
-    /// Waits until everything is shown by the set of this generation or a later one.
+    /// Waits until the whole read model is judged by the set of this generation or a later one.
     pub async fn reached(&self, generation: u64) {
         let mut receiver = self.generation.subscribe();
         // It fails when the sender is gone, and that is this value.

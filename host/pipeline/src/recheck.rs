@@ -1,4 +1,4 @@
-//! The recheck of one report after a swap: verdicts of the new set wait beside those that are shown.
+//! The recheck of one report after a swap: verdicts of the new set are kept beside the published ones.
 
 use std::sync::Arc;
 
@@ -35,25 +35,25 @@ impl Recheck {
         }
     }
 
-    /// Whether everything that is affected was judged again.
+    /// Returns whether all affected objects were judged again.
     pub(crate) fn is_done(&self) -> bool {
         self.asked >= self.positions.len()
     }
 
-    /// Whether something was judged that would have to be judged once more.
+    /// Returns whether any object was judged, so that discarding this loses work.
     pub(crate) fn is_begun(&self) -> bool {
         self.asked > 0
     }
 
-    /// Judges the next affected objects, at most `objects_max`, among all of their report. Answers
-    /// how many that were.
+    /// Judges the next affected objects, at most `objects_max`, among all of their report. Returns
+    /// their number.
     pub(crate) fn part(&mut self, judge: Judge<'_>, objects_max: usize, now_ms: i64) -> usize {
         let rest = self.positions.iter().skip(self.asked);
         let positions: Vec<usize> = rest.take(objects_max).copied().collect();
         let objects = positions.iter().filter_map(|&at| self.objects.get(at));
         let objects: Arc<[Object]> = objects.cloned().collect();
         let verdicts = judge.judge_among(&objects, &self.siblings, now_ms);
-        // Counted by what was asked, so that it comes to an end whatever was answered.
+        // Counts requests, not verdicts, so that it ends whatever the interpreters return.
         self.asked += positions.len();
         self.verdicts.extend(positions.into_iter().zip(verdicts));
         objects.len()
@@ -84,7 +84,7 @@ impl Slice {
         }
     }
 
-    /// Whether it has had its share.
+    /// Returns whether its limit is reached.
     pub(crate) fn is_spent(&self) -> bool {
         self.cost >= self.objects_max
     }

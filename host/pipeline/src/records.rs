@@ -40,10 +40,10 @@ pub(crate) fn publish_cluster(records: &Records, read_model: &ReadModel, name: &
 }
 
 fn unreadable(name: &dyn Display, error: &Error) {
-    tracing::warn!(%name, error = chain(error), "record not readable; what it said before stays");
+    tracing::warn!(%name, error = chain(error), "record not readable; the last readable one stays");
 }
 
-/// Logs what cannot be read, and answers with the rest.
+/// Logs records that cannot be read, and returns the rest.
 fn readable<N, R>(listed: Listed<N, R>) -> Vec<(N, R)> {
     for unreadable in listed.unreadable {
         let (key, why) = (unreadable.key, unreadable.why);

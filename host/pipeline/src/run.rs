@@ -16,7 +16,7 @@ use crate::context_state::ReportedObjects;
 use crate::event::Event;
 use crate::pipeline::Pipeline;
 
-/// Events that are handled before what waits for longer has its turn: the next slice after a swap.
+/// Maximum number of events handled before the next slice of a swap.
 const EVENTS_PER_STEP_MAX: usize = 16;
 
 /// Clusters that were not listed yet.
@@ -31,7 +31,7 @@ pub struct PipelineRun {
     pub pipeline: Pipeline,
     /// Its events.
     pub events_rx: Receiver<Event>,
-    /// Told after every swap of interpreters.
+    /// Notified after every swap of interpreters.
     pub swapped: Arc<Notify>,
     /// Askers for everything the clusters reported; see [`Inventory`].
     pub inventory_rx: Receiver<oneshot::Sender<Vec<ReportedObjects>>>,
@@ -41,7 +41,7 @@ pub struct PipelineRun {
     pub clock: fn() -> i64,
 }
 
-/// The reason why a run ended before it was told to.
+/// The reason why a run ended before `shutdown`.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// It could not begin.
@@ -73,11 +73,11 @@ impl PipelineRun {
                 biased;
                 () = shutdown.cancelled() => return Ok(()),
                 Some(asker) = self.inventory_rx.recv() => {
-                    // Who asked may have gone.
+                    // The asker may have been dropped.
                     let _ = asker.send(pipeline.inventory());
                     continue;
                 }
-                // Without sources there are no events; what is known may still be due.
+                // Without sources there are no events, but stored verdicts may be due for a recheck.
                 Some(event) = self.events_rx.recv() => Some(event),
                 () = std::future::ready(()), if is_pending => None,
                 () = self.swapped.notified() => None,

@@ -22,7 +22,7 @@ use crate::recheck::Slice;
 /// Objects that are judged again in one go: some ten milliseconds, which is how long an event waits.
 pub(crate) const SLICE_OBJECTS: usize = 2000;
 
-/// The way from one published set to the next.
+/// The progress from one published set to the next.
 pub(crate) struct Swap {
     /// The set that everything is shown by when nothing waits.
     goal: Arc<Published>,
@@ -38,7 +38,7 @@ struct Current {
     id: ContextId,
     /// The size of its next slice.
     slice_objects: usize,
-    /// Whether a report threw away what was judged again of it, since its last slice.
+    /// True if a report discarded its recheck since its last slice.
     is_set_back: bool,
 }
 
@@ -64,12 +64,12 @@ impl Swap {
         Arc::clone(&self.progress)
     }
 
-    /// Whether something is still to be done until everything is shown by `published`.
+    /// Returns whether any context is not judged by `published` yet.
     pub(crate) fn is_pending(&self, published: &Published) -> bool {
         self.goal.generation() != published.generation() || self.contexts() > 0
     }
 
-    /// A report on a context was taken in; `is_set_back` when something of it was judged in vain.
+    /// Records a report on a context; `is_set_back` if it discarded verdicts of the new set.
     pub(crate) fn reported(&mut self, id: &ContextId, before: u64, after: u64, is_set_back: bool) {
         if self.waiting.remove(&(before, id.clone())) {
             self.waiting.insert((after, id.clone()));
@@ -79,8 +79,8 @@ impl Swap {
         }
     }
 
-    /// Does one slice on the way to what is published. Answers with the contexts that have to be published
-    /// anew: each is changed as a whole.
+    /// Judges one slice towards the published set. Returns the contexts to be published again: each changes
+    /// as a whole.
     pub(crate) fn slice(
         &mut self,
         states: &mut HashMap<ContextId, ContextState>,
@@ -115,7 +115,7 @@ impl Swap {
         changed
     }
 
-    /// Tells others that what a slice changed is in the read model.
+    /// Notifies others that the changes of a slice are in the read model.
     pub(crate) fn published(&mut self) {
         let generation = self.goal.generation();
         if self.contexts() == 0 && self.progress.generation() != generation {
@@ -125,13 +125,13 @@ impl Swap {
                 "everything was judged by the new interpreters"
             );
             self.affected = Affected::default();
-            // Last, so that who waits for it finds it in the read model.
+            // Last, so that waiters find the changes in the read model.
             self.progress.reach(generation);
         }
     }
 
-    /// Turns to another set where there is one: verdicts for the old goal are discarded, and
-    /// each context will go from what it shows straight to the new one.
+    /// Follows another published set, if there is one: verdicts for the old goal are discarded, and each
+    /// context goes from its present set straight to the new one.
     fn set_goal(
         &mut self,
         states: &mut HashMap<ContextId, ContextState>,

@@ -49,7 +49,7 @@ fn a_kind_that_nobody_speaks_for_any_more_is_judged_again_too() {
     assert_eq!(stage.by_of("1", "ConfigMap"), "nobody");
     stage.publish(&["generic", "apps"]);
     stage.follow(3000);
-    // The Deployments too: where the first one passes, somebody is asked now.
+    // The Deployments too: an interpreter is asked now where the first one passes.
     assert_eq!(stage.judged_again(), 10);
     assert_eq!(stage.by_of("1", "ConfigMap"), "generic");
     assert_eq!(stage.by_of("1", "Deployment"), "apps");
@@ -135,7 +135,7 @@ fn a_second_swap_goes_from_what_is_shown_straight_to_the_newest_set() {
 
     stage.publish(&["generic"]);
     stage.follow(3000);
-    // Context 1 goes back; what was judged of context 2 is dropped, and it never looked different.
+    // Context 1 goes back; new verdicts on context 2 are dropped, and its view never changed.
     assert_eq!(stage.judged_again(), 2200);
     assert_eq!(stage.by_of("1", "Deployment"), "generic");
     assert!(stage.shows_still(&begun));

@@ -1,15 +1,15 @@
 //! Reports on contexts that are not known yet.
 //!
-//! A cluster says a thing once. Where its report comes before the context is written, it waits here, or
-//! it would be missing until the cluster reports again.
+//! A cluster sends a report only once. One that arrives before its context is written is kept here, or it
+//! would be missing until the next report.
 
 use std::collections::VecDeque;
 
 use kindsight_model::{Bundle, ClusterName, ContextId};
 
-/// Reports that wait at most; of more, the oldest goes.
+/// Maximum number of kept reports; of more, the oldest is dropped.
 pub(crate) const UNCLAIMED_MAX: usize = 256;
-/// Bytes of reports that wait at most; of more, the oldest goes.
+/// Maximum size of all kept reports, in bytes; of more, the oldest is dropped.
 const UNCLAIMED_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Reports that wait for their context, oldest first.
@@ -33,20 +33,20 @@ impl Unclaimed {
         }
     }
 
-    /// Takes the reports on a context.
+    /// Removes and returns the reports on a context.
     pub(crate) fn claim(&mut self, id: &ContextId) -> Vec<(ClusterName, Bundle)> {
         self.forget(|_, waiting| waiting.deployment.context == *id)
     }
 
-    /// Takes out and answers the reports that `is_meant`.
+    /// Removes and returns the reports that match.
     pub(crate) fn forget(
         &mut self,
-        is_meant: impl Fn(&ClusterName, &Bundle) -> bool,
+        matches: impl Fn(&ClusterName, &Bundle) -> bool,
     ) -> Vec<(ClusterName, Bundle)> {
         let reports = std::mem::take(&mut self.reports);
         let (taken, kept): (VecDeque<_>, VecDeque<_>) = reports
             .into_iter()
-            .partition(|(cluster, it)| is_meant(cluster, it));
+            .partition(|(cluster, it)| matches(cluster, it));
         self.reports = kept;
         let bytes: usize = taken.iter().map(|(_, it)| it.status_json.len()).sum();
         self.bytes = self.bytes.saturating_sub(bytes);

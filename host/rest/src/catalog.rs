@@ -43,7 +43,7 @@ pub enum Command {
         bytes: Vec<u8>,
         /// The digest that the bytes must have.
         digest: Option<Digest>,
-        /// Whether to stop at candidate, and not go live.
+        /// Stop at candidate, and do not go live.
         is_candidate: bool,
     },
     /// Remove the uploaded component.

@@ -45,7 +45,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Name {
     }
 }
 
-/// Says that a route takes no parameters.
+/// Extractor of routes without query parameters: any parameter is an error.
 #[derive(Debug)]
 pub(crate) struct NoParameters;
 
@@ -61,13 +61,13 @@ impl<S: Send + Sync> FromRequestParts<S> for NoParameters {
     }
 }
 
-/// Says that a route takes neither parameters nor a body, and hands out the name it is about.
+/// Extractor of commands without parameters and body: the name of the interpreter.
 ///
-/// A body that would be ignored is refused: whoever sent it meant something by it.
+/// A body that would be ignored is refused: its sender meant something by it.
 #[derive(Debug)]
-pub(crate) struct Bare(pub(crate) InterpreterName);
+pub(crate) struct NoInput(pub(crate) InterpreterName);
 
-impl<S: Send + Sync> FromRequest<S> for Bare {
+impl<S: Send + Sync> FromRequest<S> for NoInput {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
@@ -99,8 +99,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Load {
 }
 
 impl Load {
-    /// # Errors
-    /// Everything that is wrong, in the order of the parameters.
+    /// Reads the parameters, and names everything that is wrong, in their order.
     fn read(pairs: &[(String, String)]) -> Result<Self, Problem> {
         let mut read = Self::default();
         let mut seen = BTreeSet::new();
@@ -117,7 +116,7 @@ impl Load {
             "digest" | "candidate" if !is_first => {
                 return Err(PartialProblem::new(
                     key,
-                    "it is there more than once",
+                    "it is given more than once",
                     "one value",
                 ));
             }

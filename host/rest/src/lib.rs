@@ -1,14 +1,15 @@
-//! Tells the reader: the REST API.
+//! The REST API: routes, status codes, limits, the OpenAPI document.
 //!
 //! status, interpreter -> **rest** -> people, tools
 //!
-//! Handlers hold no logic: a request is read, handed to another room, and what comes back is
-//! written. This is the only place that knows status codes; every error is an RFC 9457 problem
-//! document that says what was wrong and what would be right. What is served is described by the
-//! document at `/openapi.json`, which is made of the same declarations as the routes.
+//! Handlers hold no logic: they read a request, hand it to another crate, and write the answer, which
+//! is a type of `kindsight-api`. This is the only crate that knows status codes; every error is an RFC
+//! 9457 problem document that says what was wrong and what would be right. The document at
+//! `/openapi.json` is made of the same declarations as the routes.
 //!
-//! [`router`] is the whole URL surface; [`serve`] answers connections until it is told to stop. The
-//! state holds what the handlers need of other rooms, and nothing of how they do it.
+//! [`router()`] has all routes; [`serve()`] serves connections until it is told to stop. What handlers need
+//! of other crates comes in [`AppState`]: the read model of `kindsight-status`, and a [`Judge`] and an
+//! [`InterpreterCatalog`], so that this crate knows no interpreters.
 
 #![warn(
     clippy::expect_used,
@@ -20,10 +21,10 @@
 
 mod catalog;
 mod command;
-mod connection;
-mod edge;
 mod judge;
+mod limited_listener;
 mod limits;
+mod middleware;
 mod problem;
 mod router;
 mod routes;
@@ -49,21 +50,21 @@ pub use router::{openapi, router};
 pub use serve::{Ended, serve};
 pub use submission::{Submission, SubmissionError, read_submission};
 
-/// What the handlers need of the other rooms. Cloned for every request.
+/// The state of the handlers: what they need of other crates. Cloned for every request.
 #[derive(Clone)]
 pub struct AppState {
-    /// Where status queries find their answers.
+    /// The read model that status queries are answered from.
     pub read_model: Arc<ReadModel>,
     /// The interpreters, for objects that are sent.
     pub judge: Arc<dyn Judge>,
     /// The catalog of interpreters.
     pub catalog: Arc<dyn InterpreterCatalog>,
-    /// What is still missing before queries can be answered, in words; empty when nothing is.
-    /// Asked on every `GET /readyz`, so it has to be quick.
+    /// Lists in words what is missing before queries can be answered; empty when the server is ready.
+    /// Called on every `GET /readyz`, so it has to be quick.
     pub missing: Arc<dyn Fn() -> Vec<String> + Send + Sync>,
     /// The time, in Unix milliseconds.
     pub clock: Arc<dyn Fn() -> i64 + Send + Sync>,
-    /// How much is accepted.
+    /// Limits on requests and connections.
     pub limits: Limits,
 }
 

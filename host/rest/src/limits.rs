@@ -1,4 +1,4 @@
-//! How much is accepted.
+//! Limits on requests and connections.
 
 use std::time::Duration;
 
@@ -8,20 +8,20 @@ pub const INTERPRET_BYTES_MAX: usize = 8 * 1024 * 1024;
 pub const INTERPRET_OBJECTS_MAX: usize = 10_000;
 /// The longest path and query, in bytes: some hundred names to filter by.
 pub const URI_BYTES_MAX: usize = 8 * 1024;
-/// The most requests below `/v2` that are worked on at a time. Further ones are told to come back.
+/// The most requests below `/v2` in progress at a time. Further ones are told to come back.
 pub const REQUESTS_MAX: usize = 256;
-/// The most `POST /v2/interpret` that are worked on at a time: bounds what their bodies take.
+/// The most `POST /v2/interpret` in progress at a time: bounds the memory of their bodies.
 pub const INTERPRET_REQUESTS_MAX: usize = 16;
-/// The largest component that is taken, in bytes. What a room further in takes may be less.
+/// The largest component that is accepted, in bytes. The catalog may accept less.
 pub const COMPONENT_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// The largest body of every other command to an interpreter, in bytes: that of the largest schema
 /// of settings.
 pub const CATALOG_JSON_BYTES_MAX: usize = 64 * 1024;
-/// The most bytes of a body that is too large that are read and dropped, so that its sender gets to read
-/// why it is refused; of a larger one he may find the connection broken.
+/// The most bytes that are read and dropped of a body that is too large, so that its sender gets to
+/// read the error; the sender of a larger one may find the connection broken.
 pub(crate) const DROPPED_BYTES_MAX: usize = 4 * COMPONENT_BYTES_MAX;
-/// The most commands to interpreters that are worked on at a time: bounds what their components take,
-/// and how many are compiled beside each other.
+/// The most commands to interpreters in progress at a time: bounds the memory of their components, and
+/// the number of compilations at a time.
 pub const CATALOG_REQUESTS_MAX: usize = 4;
 /// The longest a command to an interpreter may take, with reading its body: a compilation of 30
 /// seconds that waits for two others, and half a minute to send and try the component.
@@ -31,12 +31,12 @@ pub const REQUEST_TIME_MAX: Duration = Duration::from_secs(30);
 /// The most connections at a time. Further ones wait to be accepted.
 pub const CONNECTIONS_MAX: usize = 1024;
 /// The longest a connection may be without a byte in either direction. Longer than
-/// [`CATALOG_TIME_MAX`], or a slow request would be cut off before it is told so.
+/// [`CATALOG_TIME_MAX`], or a slow request would lose its connection before its answer.
 pub const IDLE_MAX: Duration = Duration::from_secs(150);
 /// The longest that requests in progress are waited for when the server stops.
 pub const DRAIN_MAX: Duration = Duration::from_secs(10);
 
-/// How much is accepted. The default is the constants of the same names.
+/// Limits on requests and connections. The default is the constants of the same names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// See [`INTERPRET_BYTES_MAX`].

@@ -1,7 +1,7 @@
-//! Every error as an RFC 9457 problem document.
+//! Problems: errors with their status code, answered as RFC 9457 documents.
 //!
-//! Rooms below say what happened in their own terms; here it gets a status code. A problem says
-//! only what its reader can do something about, never what happened inside.
+//! The errors of other crates get a status code here. A problem tells only what its reader can do
+//! something about, never what happened inside.
 
 use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
 use axum::http::{HeaderValue, StatusCode, header};
@@ -16,13 +16,13 @@ use crate::submission::SubmissionError;
 /// The media type of a problem document.
 pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
 
-/// When a client that was told that the server is busy may come back, in seconds.
+/// Seconds after which a client may come back that was told that the server is busy.
 const RETRY_AFTER_S: &str = "1";
 
-/// What the reader is told of a fault of ours.
+/// The detail of a fault of the server itself.
 pub(crate) const INTERNAL: &str = "an internal fault; it has been logged";
 
-/// A problem on its way out.
+/// An error with its status code, to be answered as a [`ProblemDocument`].
 #[derive(Debug)]
 pub(crate) struct Problem {
     status: StatusCode,
@@ -44,12 +44,12 @@ impl Problem {
         }
     }
 
-    /// The request cannot be understood; everything that is wrong is named.
+    /// A request that cannot be understood; everything that is wrong is named.
     pub(crate) fn invalid(problems: Vec<PartialProblem>) -> Self {
         QueryError::Invalid(problems).into()
     }
 
-    /// What was asked of the interpreter `name` was not done.
+    /// A command to the interpreter `name` that changed nothing.
     pub(crate) fn refused(name: &str, refusal: Refusal) -> Self {
         match refusal {
             Refusal::NotFound { known } => Self {
@@ -75,13 +75,13 @@ impl Problem {
         }
     }
 
-    /// A body of more than so many bytes.
+    /// A body that is larger than `max` bytes.
     pub(crate) fn too_large(max: usize) -> Self {
         let detail = format!("the body is larger than {max} bytes");
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
     }
 
-    /// Too much at a time.
+    /// Too many requests at a time.
     pub(crate) fn busy() -> Self {
         let detail = "too many requests at a time; come back in a moment";
         Self {

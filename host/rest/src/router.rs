@@ -1,40 +1,42 @@
-//! The whole URL surface, and the document that describes it.
+//! All routes with their limits, and the OpenAPI document that describes them.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{DefaultBodyLimit, Request};
-use axum::http::StatusCode;
-use axum::{Extension, Router, middleware};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::{Extension, Router};
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::set_header::SetResponseHeaderLayer;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::edge::TimeLimit;
+use crate::middleware::{self, TimeLimit};
 use crate::problem::Problem;
 use crate::routes::interpreters::commands;
 use crate::routes::{interpret, interpreters, service, status};
-use crate::{AppState, Limits, edge};
+use crate::{AppState, Limits};
 
 /// The document root; paths and schemas come from the routes.
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "kindsight",
-        description = "How composite applications fare in all their clusters, and what the status of each Kubernetes resource means.",
+        description = "Status of composite applications in all their clusters, and the meaning of the status of each Kubernetes resource.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
     tags(
-        (name = "status", description = "How applications and clusters fare."),
-        (name = "interpreters", description = "What the status of a resource means, and who says so."),
-        (name = "service", description = "This service itself."),
+        (name = "status", description = "Status of deployment intent groups and clusters."),
+        (name = "interpreters", description = "Interpreters, which judge the status of resources: list, change, and judge objects with them."),
+        (name = "service", description = "Health and description of this service."),
     ),
 )]
 struct ApiDoc;
 
-/// Everything that is served, with every limit in place.
+/// All routes, with every limit in place.
 pub fn router(state: AppState) -> Router {
     let limits = state.limits;
     let (routes, document) = documented(limits).split_for_parts();
@@ -46,13 +48,19 @@ pub fn router(state: AppState) -> Router {
         .layer(Extension(Arc::new(service::Document(document))))
         .fallback(move || std::future::ready(Problem::new(StatusCode::NOT_FOUND, known.clone())))
         .method_not_allowed_fallback(wrong_method)
-        .layer(middleware::from_fn_with_state(
+        .layer(from_fn_with_state(
             limits.uri_bytes_max,
-            edge::limit_uri,
+            middleware::limit_uri,
         ))
-        .layer(CatchPanicLayer::custom(edge::answer_panic))
-        .layer(middleware::from_fn(edge::set_headers))
-        .layer(middleware::from_fn(edge::note))
+        .layer(CatchPanicLayer::custom(middleware::answer_panic))
+        // An answer is good for one moment, and is of the type it says.
+        .layer(set(header::CACHE_CONTROL, "no-store"))
+        .layer(set(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .layer(from_fn(middleware::log_request))
+}
+
+fn set(header: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
+    SetResponseHeaderLayer::overriding(header, HeaderValue::from_static(value))
 }
 
 /// The document that is served at `/openapi.json`, as JSON with line breaks.
@@ -62,16 +70,18 @@ pub fn openapi() -> String {
 }
 
 fn documented(limits: Limits) -> OpenApiRouter<AppState> {
-    let slots =
-        |max| middleware::from_fn_with_state(Arc::new(Semaphore::new(max)), edge::limit_requests);
-    let time = |max: Duration, advice| {
-        middleware::from_fn_with_state(TimeLimit { max, advice }, edge::limit_time)
+    let slots = |max| {
+        let slots = Arc::new(Semaphore::new(max));
+        from_fn_with_state(slots, middleware::limit_requests)
     };
-    let said = |max: usize| middleware::from_fn_with_state(max, edge::limit_body);
+    let time = |max: Duration, advice| {
+        from_fn_with_state(TimeLimit { max, advice }, middleware::limit_time)
+    };
+    let body = |max: usize| from_fn_with_state(max, middleware::limit_body);
     let interpret = OpenApiRouter::new()
         .routes(routes!(interpret::interpret))
         .layer(DefaultBodyLimit::max(limits.interpret_bytes_max))
-        .layer(said(limits.interpret_bytes_max))
+        .layer(body(limits.interpret_bytes_max))
         .layer(slots(limits.interpret_requests_max));
     let queries = OpenApiRouter::new()
         .routes(routes!(status::dig_status))
@@ -83,7 +93,7 @@ fn documented(limits: Limits) -> OpenApiRouter<AppState> {
     let commands = changes(limits)
         .layer(slots(limits.catalog_requests_max))
         .layer(time(limits.catalog_time_max, interpreters::TOO_LONG))
-        .layer(middleware::from_fn(edge::refuse_foreign));
+        .layer(from_fn(middleware::refuse_cross_origin));
     let limited = queries.merge(commands).layer(slots(limits.requests_max));
     let service = OpenApiRouter::new()
         .routes(routes!(service::index))
@@ -96,13 +106,13 @@ fn documented(limits: Limits) -> OpenApiRouter<AppState> {
         .merge(service)
 }
 
-/// What changes interpreters, or works on them for long.
+/// Routes of commands to interpreters.
 fn changes(limits: Limits) -> OpenApiRouter<AppState> {
-    let said = |max: usize| middleware::from_fn_with_state(max, edge::limit_body);
+    let body = |max: usize| from_fn_with_state(max, middleware::limit_body);
     let load = OpenApiRouter::new()
         .routes(routes!(interpreters::load))
         .layer(DefaultBodyLimit::max(limits.component_bytes_max))
-        .layer(said(limits.component_bytes_max));
+        .layer(body(limits.component_bytes_max));
     let others = OpenApiRouter::new()
         .routes(routes!(commands::remove))
         .routes(routes!(commands::shadow))
@@ -112,7 +122,7 @@ fn changes(limits: Limits) -> OpenApiRouter<AppState> {
         .routes(routes!(commands::enable))
         .routes(routes!(commands::set, commands::clear))
         .layer(DefaultBodyLimit::max(limits.catalog_json_bytes_max))
-        .layer(said(limits.catalog_json_bytes_max));
+        .layer(body(limits.catalog_json_bytes_max));
     load.merge(others)
 }
 

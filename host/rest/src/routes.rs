@@ -1,5 +1,6 @@
-//! The handlers, by whom they ask.
+//! Handlers of all routes.
 
+pub(crate) mod errors;
 pub(crate) mod interpret;
 pub(crate) mod interpreters;
 pub(crate) mod service;

@@ -1,4 +1,4 @@
-//! Answers connections until it is told to stop.
+//! Serves connections until it is told to stop.
 
 use std::io;
 
@@ -7,9 +7,9 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use crate::Limits;
-use crate::connection::Door;
+use crate::limited_listener::LimitedListener;
 
-/// How serving ended.
+/// The end of serving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     /// Every request that had begun was answered.
@@ -18,10 +18,10 @@ pub enum Ended {
     CutOff,
 }
 
-/// Serves `router` on `listener` until `shutdown` is done, then answers what has begun.
+/// Serves `router` on `listener` until `shutdown` is done, then answers the requests that have begun.
 ///
 /// # Errors
-/// What makes the listener unusable. A failing connection is not an error.
+/// When the listener becomes unusable. A failing connection is not an error.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
@@ -34,7 +34,8 @@ pub async fn serve(
         // Nobody listens only when serving has already ended.
         let _ = stopping_tx.send(());
     };
-    let serving = axum::serve(Door::new(listener, &limits), router).with_graceful_shutdown(stop);
+    let serving =
+        axum::serve(LimitedListener::new(listener, &limits), router).with_graceful_shutdown(stop);
     let deadline = async {
         match stopping_rx.await {
             Ok(()) => tokio::time::sleep(limits.drain_max).await,

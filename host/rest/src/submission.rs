@@ -1,4 +1,4 @@
-//! Takes apart what was sent to be judged.
+//! Objects that are sent to be judged: reading them, and their verdicts in their places.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,11 +10,11 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// What was sent to be judged: in its order, each an object or the reason why it is none.
+/// Objects that were sent to be judged, in their order: each an object, or the reason why it is none.
 #[derive(Debug)]
 pub struct Submission(Vec<Result<Object, ObjectError>>);
 
-/// Why nothing of what was sent can be judged.
+/// The reason why nothing that was sent can be judged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SubmissionError {
     /// Not JSON at all.
@@ -26,19 +26,19 @@ pub enum SubmissionError {
     /// More objects than are judged at a time.
     #[error("{count} objects are more than the {max} that are judged at a time")]
     TooMany {
-        /// How many there are.
+        /// Number of objects that were sent.
         count: usize,
-        /// How many there may be.
+        /// The most that are judged at a time.
         max: usize,
     },
 }
 
 /// Reads one object, a list as `kubectl get -o json` or the API server write it, or an array.
 ///
-/// What is not an object costs only itself. Items of a typed list need not say what they are.
+/// An item that is not an object costs only itself. Items of a typed list need not name their Kind.
 ///
 /// # Errors
-/// What makes the whole unusable; see [`SubmissionError`].
+/// [`SubmissionError`], where the whole cannot be used.
 pub fn read_submission(body: &[u8], objects_max: usize) -> Result<Submission, SubmissionError> {
     let whole: &RawValue = serde_json::from_slice(body)
         .map_err(|error| SubmissionError::NotJson(error.to_string()))?;
@@ -56,7 +56,7 @@ pub fn read_submission(body: &[u8], objects_max: usize) -> Result<Submission, Su
 
 type Items<'a> = Result<Vec<&'a RawValue>, SubmissionError>;
 
-/// The items of a list, and what they are if it is typed; `None` for any other object.
+/// The items of a list, and their Kind if it is typed; `None` for any other object.
 ///
 /// An object of which the Kind merely ends like that of a list has a name, which no list has.
 fn list(raw: &RawValue, max: usize) -> Option<(Items<'_>, Option<Gvk>)> {

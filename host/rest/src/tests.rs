@@ -15,23 +15,23 @@ use serde_json::Value;
 use tower::ServiceExt;
 
 use crate::{AppState, Judge, Limits, router};
-use shelf::Shelf;
+use catalog::SampleCatalog;
 
 mod answers;
+mod catalog;
 mod commands;
+mod cross_origin;
 mod documented;
-mod foreign;
 mod interpreters;
 mod limited;
-mod shelf;
 
 const STATUS: &str = "/v2/projects/testvfw/composite-apps/compositevfw/v1/deployment-intent-groups/vfw_deployment_intent_group/status";
 const CLUSTER_STATUS: &str = "/v2/cluster-providers/vfw-cluster-provider/clusters/edge01/status";
 
 /// Says that everything is ready, unless it is told otherwise by a Kind.
-struct Kindly;
+struct AlwaysReady;
 
-impl Judge for Kindly {
+impl Judge for AlwaysReady {
     fn judge(
         &self,
         objects: Vec<Object>,
@@ -108,8 +108,8 @@ fn read_model() -> ReadModel {
 fn state(limits: Limits) -> AppState {
     AppState {
         read_model: Arc::new(read_model()),
-        judge: Arc::new(Kindly),
-        catalog: Arc::new(Shelf::default()),
+        judge: Arc::new(AlwaysReady),
+        catalog: Arc::new(SampleCatalog::default()),
         missing: Arc::new(Vec::new),
         clock: Arc::new(|| 1_597_988_400_000),
         limits,

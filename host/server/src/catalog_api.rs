@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use kindsight_api::interpreters::{CommandAnswer, InterpreterDetail, InterpreterList, Refusal};
 use kindsight_catalog::{Catalog, IncomingComponent, Shadow};
-use kindsight_interpreter::{Comparison, Limits, Place, compare, lower_priority};
+use kindsight_interpreter::{Comparison, Limits, ReportedGroup, compare, lower_priority};
 use kindsight_model::{InterpreterName, Source};
 use kindsight_pipeline::{Inventory, Progress};
 use kindsight_rest::{Command, InterpreterCatalog};
@@ -18,10 +18,10 @@ use tokio::sync::{Semaphore, oneshot};
 
 use crate::clock::now_ms;
 
-/// Commands that go on at a time, also those whose client has gone. Further ones wait.
+/// Maximum number of concurrent commands, including those whose client has gone. Further ones wait.
 const COMMANDS_MAX: usize = 4;
 
-/// The longest a command waits until its effect is shown.
+/// Maximum time that a command waits for its effect on the read model.
 const FOLLOWED_MAX: Duration = Duration::from_secs(2);
 
 /// Answers requests about interpreters.
@@ -55,16 +55,16 @@ impl CatalogApi {
         command: Command,
     ) -> Result<CommandAnswer, Refusal> {
         let failed = |what: &str| Refusal::Failed(what.to_owned());
-        let slot = Arc::clone(&self.commands).acquire_owned().await;
-        let slot = slot.map_err(|_| failed("the host is stopping"))?;
+        let permit = Arc::clone(&self.commands).acquire_owned().await;
+        let permit = permit.map_err(|_| failed("the host is stopping"))?;
         let objects = match command {
             Command::Shadow => self.objects().await?,
             _ => Vec::new(),
         };
         let (catalog, limits) = (Arc::clone(&self.catalog), self.limits.clone());
         let task = tokio::task::spawn_blocking(move || {
-            // Held to the end, whether or not anybody waits for it.
-            let _slot = slot;
+            // Held until the command ends, even if its client has gone.
+            let _permit = permit;
             execute(&catalog, &limits, &name, command, &objects)
         });
         let answer = task.await.map_err(|_| failed("the command panicked"))??;
@@ -72,22 +72,26 @@ impl CatalogApi {
         Ok(answer)
     }
 
-    /// Waits until what is shown follows what is published: who asks for the status after a command
-    /// expects to see it. Not for long: where much is judged again the answer comes first.
+    /// Waits until the read model follows the published set, so that a status query after a command sees its
+    /// effect. At most [`FOLLOWED_MAX`]: if many objects are judged again, the answer comes first.
     async fn followed(&self) {
         let published = self.catalog.interpreters().published().generation();
-        // Either is fine.
+        // A timeout is fine as well.
         let _ = tokio::time::timeout(FOLLOWED_MAX, self.progress.reached(published)).await;
     }
 
-    /// Everything the host knows.
-    async fn objects(&self) -> Result<Vec<Place>, Refusal> {
-        let gone = || Refusal::Failed("nobody answers for what is known".to_owned());
+    /// All objects that the clusters reported.
+    async fn objects(&self) -> Result<Vec<ReportedGroup>, Refusal> {
+        let gone = || {
+            Refusal::Failed(
+                "the pipeline has stopped; the reported objects cannot be read".to_owned(),
+            )
+        };
         let (reply, reported) = oneshot::channel();
         self.inventory.send(reply).await.map_err(|_| gone())?;
         let reported = reported.await.map_err(|_| gone())?.into_iter();
         Ok(reported
-            .map(|it| Place {
+            .map(|it| ReportedGroup {
                 label: it.placement.into(),
                 objects: it.objects,
             })
@@ -113,11 +117,11 @@ impl InterpreterCatalog for CatalogApi {
     }
 }
 
-/// Judges everything the host knows twice: on a thread of lower priority than queries.
+/// Judges all reported objects by both sets, on a thread of lower priority than queries.
 fn compare_behind_queries(
     limits: &Limits,
     shadow: &Shadow,
-    objects: &[Place],
+    objects: &[ReportedGroup],
 ) -> Result<Comparison, Refusal> {
     let judging = || {
         lower_priority();
@@ -139,7 +143,7 @@ fn execute(
     limits: &Limits,
     name: &InterpreterName,
     command: Command,
-    objects: &[Place],
+    objects: &[ReportedGroup],
 ) -> Result<CommandAnswer, Refusal> {
     let outcome = match command {
         Command::Shadow => {

@@ -4,10 +4,30 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use kindsight_interpreter::{LoadError, PublishError, StartError};
+use tracing_subscriber::filter::ParseError;
+
+use crate::demo::ApplicationError;
 
 /// The reason why a server did not start, or ended by itself.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// No such format of log lines.
+    #[error("`{0}` is not a log format; `text` and `json` are")]
+    LogFormat(String),
+    /// The log filter cannot be parsed.
+    #[error("invalid log filter `{filter}`: {source}; try `info` or `debug`")]
+    LogFilter {
+        /// The filter.
+        filter: String,
+        /// The reason.
+        source: ParseError,
+    },
+    /// The process logs already.
+    #[error("start logging")]
+    Logging(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The recorded application cannot be stored.
+    #[error(transparent)]
+    Application(#[from] ApplicationError),
     /// The data folder cannot be made.
     #[error("make the data folder {}", path.display())]
     DataDir {
@@ -72,7 +92,7 @@ pub enum Error {
         /// The reason.
         source: std::io::Error,
     },
-    /// A task ended before the server was told to stop, and the server with it.
+    /// A task ended before shutdown, and the server with it.
     #[error("the server stopped because its {task} ended")]
     Task {
         /// The task.

@@ -9,9 +9,9 @@
 //!
 //! The only crate that names all others, spawns the tasks, and reads the clock. It starts what is
 //! written before what is read, stops in reverse, and ends where one of its tasks ends early: half a
-//! server would go on answering with what is no longer true.
+//! server would go on answering with outdated state.
 //!
-//! [`Server::start`] is what `kindsight serve`, the demo, the tests and the benchmarks call.
+//! [`Server::start`] is called by `kindsight serve`, the demo, the tests and the benchmarks.
 #![warn(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -20,10 +20,11 @@
     clippy::print_stdout
 )]
 
-mod application;
 mod catalog_api;
 mod clock;
+mod comparison;
 mod data_dir;
+mod demo;
 mod engine;
 mod error;
 mod interpret_api;
@@ -32,15 +33,23 @@ mod server;
 mod settings;
 mod shadow;
 mod tasks;
+mod telemetry;
 
 #[cfg(test)]
 mod tests;
 
-pub use application::{Application, ApplicationError};
+/// The crates whose types [`Settings`] is made of, for those who embed a server and name this crate alone.
+pub use {
+    kindsight_catalog as catalog, kindsight_clusters as clusters,
+    kindsight_interpreter as interpreter, kindsight_rest as rest,
+};
+
 pub use clock::now_ms;
+pub use comparison::{ComponentComparer, ComponentFile};
 pub use data_dir::DataDir;
+pub use demo::{ApplicationError, Demo};
 pub use engine::{cache_folder, is_compiler, start_interpreters};
 pub use error::{Error, TaskError};
 pub use server::{Server, runtime};
 pub use settings::Settings;
-pub use shadow::shadow_report;
+pub use telemetry::{LogFormat, start_logging};

@@ -37,13 +37,13 @@ pub fn runtime() -> Result<tokio::runtime::Runtime, Error> {
 }
 
 impl Server {
-    /// Starts everything, and returns when requests are answered: with what the store knew, until the
-    /// clusters have reported.
+    /// Starts everything, and returns when requests are answered; from the stored state, until the clusters
+    /// have reported.
     ///
     /// Takes milliseconds where the built-in interpreters are in the cache, and seconds otherwise.
     ///
     /// # Errors
-    /// [`Error`]: what keeps it from starting. Nothing goes on then.
+    /// [`Error`]: the reason why it cannot start. Nothing keeps running then.
     pub async fn start(settings: Settings) -> Result<Self, Error> {
         let Settings { listen, .. } = settings;
         let loaded = spawn_blocking(move || Loaded::from_settings(settings));

@@ -11,7 +11,7 @@ use kindsight_store::Store;
 /// Everything a server is started with. [`Settings::new`] has the defaults of `kindsight serve`, at a
 /// free port of the loopback address.
 pub struct Settings {
-    /// Keeps AppContexts, records and the catalog of interpreters.
+    /// Keeps `AppContext`s, records and the catalog of interpreters.
     pub store: Arc<dyn Store>,
     /// The folder of compiled components; without one everything is compiled at each start.
     pub cache: Option<PathBuf>,

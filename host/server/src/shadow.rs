@@ -10,8 +10,8 @@ use kindsight_model::{Gvk, InterpreterName};
 /// The report of a shadow run in which the old set had `live`, or nothing of that name, and the new
 /// one `candidate`.
 ///
-/// Called for each `POST …/shadow`, and by commands that compare components without a server.
-pub fn shadow_report(
+/// Made for each `POST …/shadow`, and for comparisons without a server.
+pub(crate) fn shadow_report(
     name: &InterpreterName,
     live: Option<ShadowedVersion>,
     candidate: ShadowedVersion,

@@ -31,7 +31,7 @@ impl Tasks {
         E: std::error::Error + Send + Sync + 'static,
     {
         let (shutdown, failure) = (self.shutdown.clone(), Arc::clone(&self.failure));
-        let running = tokio::spawn(task);
+        let running = self.tracker.spawn(task);
         self.tracker.spawn(async move {
             let error = match running.await {
                 Ok(Ok(())) if shutdown.is_cancelled() => return,

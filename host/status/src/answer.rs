@@ -1,4 +1,4 @@
-//! Answers a query from one published state.
+//! Answers to queries, each from one snapshot of the read model.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,14 +24,14 @@ pub use resources::Resources;
 pub use selection::FAULTS_SHOWN_MAX;
 
 impl Subject {
-    /// Answers `query`, which has to be the one that this subject was found for.
+    /// Answers `query`, which must be the one that this subject was looked up with.
     ///
-    /// The time it takes grows with what it returns: counts are ready, resources that are asked for by
-    /// name are looked up, and each is made when it is written.
+    /// The cost grows with the size of the answer: counts are precomputed, resources that are asked for
+    /// by name are looked up in an index, and each resource is built when it is serialized.
     ///
     /// # Errors
-    /// [`QueryError::NotFound`] for names that the context does not know, and where an instance that
-    /// was asked for is not kept any more.
+    /// [`QueryError::NotFound`] for names that the context does not have, and for an instance that is no
+    /// longer stored.
     pub fn answer(
         &self,
         query: &StatusQuery,
@@ -46,9 +46,9 @@ impl Subject {
                 fill(&mut status, context, query);
             }
             (None, Some(id)) if query.instance != Instance::Latest => {
-                return Err(not_found(unknown("instance", id, not_kept(id))));
+                return Err(not_found(unknown("instance", id, not_stored(id))));
             }
-            (None, Some(id)) => status.message = Some(not_kept(id).into()),
+            (None, Some(id)) => status.message = Some(not_stored(id).into()),
             (None, None) => status.message = Some("it was never instantiated".into()),
         }
         Ok(StatusAnswer::Status(Box::new(status)))
@@ -66,7 +66,7 @@ impl Subject {
         }
     }
 
-    /// An answer that tells what does not depend on the resources of the context.
+    /// A status with only the members that do not depend on the context's resources.
     fn status(&self) -> Status<'_, Resources<'_>> {
         Status {
             app: self.composite_app(),
@@ -91,7 +91,7 @@ impl Subject {
         }
     }
 
-    /// The name that was really instantiated comes first, the one that was asked for second.
+    /// The composite application: as it was instantiated if that is known, else as it was asked for.
     fn composite_app(&self) -> CompositeApp<'_> {
         let Name::Dig(asked) = &self.name else {
             return CompositeApp::default();
@@ -112,8 +112,8 @@ impl Subject {
     }
 }
 
-fn not_kept(id: &ContextId) -> String {
-    format!("the AppContext {id} is not kept any more")
+fn not_stored(id: &ContextId) -> String {
+    format!("the AppContext {id} is no longer stored")
 }
 
 fn action(action: &ActionView) -> Action<'_> {
@@ -128,7 +128,7 @@ fn action(action: &ActionView) -> Action<'_> {
     }
 }
 
-/// Names nobody knows are an error; names that together select nothing are not.
+/// Checks that each name in the query exists. Names that exist but together select nothing are no error.
 fn check_names(context: &ContextView, query: &StatusQuery) -> Result<(), QueryError> {
     let mut problems = Vec::new();
     if !query.apps.is_empty() {
@@ -150,7 +150,7 @@ fn check_names(context: &ContextView, query: &StatusQuery) -> Result<(), QueryEr
             problems.push(unknown(
                 "resource",
                 resource,
-                known(all.map(|one| &one.name)),
+                known(all.map(|resource| &resource.name)),
             ));
         }
     }

@@ -1,17 +1,17 @@
-//! Every answer of the specification, word for word.
+//! Tests: the answers of the specification, compared member by member.
 
 use kindsight_model::{DigName, Object, Phase, RsyncStatus};
 use serde_json::Value;
 
 use crate::samples::{
-    FIRST, SECOND, app, ask, cluster, context, expected, input, object, observed, query,
-    read_model, record, report, shown, verdict, vfw, vfw_apps, vfw_read_model, vfw_record,
+    FIRST, SECOND, app, ask, cluster, context, expected, input, object, observed, projected, query,
+    read_model, record, report, verdict, vfw, vfw_apps, vfw_read_model, vfw_record,
 };
 use crate::{ContextView, Expected, ReadModel};
 
 const BOTH: [&str; 2] = ["edge01", "edge02"];
 
-/// Every field of the golden is there with the same value, arrays in the same order.
+/// Asserts that every member of the golden is in the answer with the same value, arrays in the same order.
 fn assert_covers(golden: &Value, answer: &Value, path: &str) {
     match (golden, answer) {
         (Value::Object(golden), Value::Object(answer)) => {
@@ -36,29 +36,32 @@ fn check(golden: &str, read_model: &ReadModel, dig: &DigName, pairs: &[(&str, &s
     assert_covers(&golden, &ask(read_model, dig, pairs), "");
 }
 
-/// The firewall, terminated once and running again.
-fn twice() -> ReadModel {
+/// The firewall, terminated once and instantiated again.
+fn reinstantiated() -> ReadModel {
     let applied = vfw_apps(&BOTH, RsyncStatus::Applied);
     let deleted = vfw_apps(&BOTH, RsyncStatus::Deleted);
     let contexts = vec![
         context(FIRST, "Terminated", deleted),
         context(SECOND, "Instantiated", applied),
     ];
-    read_model(vfw(), vfw_record(), contexts)
+    read_model(&vfw(), vfw_record(), contexts)
 }
 
 #[test]
 fn the_default_is_what_was_sent_everywhere() {
     let golden = include_str!("../../../tests/golden/dig-default.json");
-    check(golden, &twice(), &vfw(), &[]);
+    check(golden, &reinstantiated(), &vfw(), &[]);
 }
 
 #[test]
 fn a_summary_is_the_counts() {
     let golden = include_str!("../../../tests/golden/dig-summary.json");
     for word in ["summary", "small"] {
-        check(golden, &twice(), &vfw(), &[("output", word)]);
-        assert_eq!(ask(&twice(), &vfw(), &[("output", word)]).get("apps"), None);
+        check(golden, &reinstantiated(), &vfw(), &[("output", word)]);
+        assert_eq!(
+            ask(&reinstantiated(), &vfw(), &[("output", word)]).get("apps"),
+            None
+        );
     }
 }
 
@@ -73,7 +76,7 @@ fn one_cluster_can_be_asked_for() {
     ];
     let record = record(Some("vfw_composite-profile"), &actions);
     let apps = vfw_apps(&BOTH, RsyncStatus::Applied);
-    let read_model = read_model(vfw(), record, vec![context(id, "Instantiated", apps)]);
+    let read_model = read_model(&vfw(), record, vec![context(id, "Instantiated", apps)]);
     let pairs = [("cluster", "vfw-cluster-provider+edge02")];
     check(golden, &read_model, &vfw(), &pairs);
 }
@@ -88,7 +91,7 @@ fn an_older_instance_and_two_resources_can_be_asked_for() {
         ("resource", "sink-configmap"),
         ("instance", FIRST),
     ];
-    check(golden, &twice(), &vfw(), &pairs);
+    check(golden, &reinstantiated(), &vfw(), &pairs);
 }
 
 #[test]
@@ -110,7 +113,7 @@ fn the_object_itself_can_be_asked_for() {
                 observed(live, verdict(Phase::Present, "", "")),
             ],
         );
-        shown(input)
+        projected(input)
     };
     let read_model = vfw_read_model(vec![app("sink", vec![on(0), on(1)])]);
     let pairs = [
@@ -135,7 +138,7 @@ fn a_cluster_has_a_status_of_its_own() {
     .into();
     let apps = vec![app(
         "network-intents",
-        vec![shown(input("edge01", resources))],
+        vec![projected(input("edge01", resources))],
     )];
     let context = ContextView {
         meta: None,
@@ -174,6 +177,6 @@ fn instances_are_listed_under_the_version_that_was_instantiated() {
         meta: Some(name("v1")),
         ..context(ids[3], "Terminated", Vec::new())
     };
-    let read_model = read_model(name("v1.0"), record(None, &actions), vec![context]);
+    let read_model = read_model(&name("v1.0"), record(None, &actions), vec![context]);
     check(golden, &read_model, &name("v1.0"), &[("instance", "")]);
 }

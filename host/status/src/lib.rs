@@ -2,14 +2,14 @@
 //!
 //! appcontext, interpreter -> **status** -> rest
 //!
-//! Pure and synchronous: no IO, no clock, no store. The wiring puts what it knows together with
-//! [`project`], shows it on a [`ReadModel`], and every query is answered from there, from one published
-//! state. Answers borrow from the views; nothing large is copied before it is written out.
+//! Pure and synchronous: no IO, no clock, no store. The pipeline joins expected and reported resources
+//! with [`project`] and publishes the views to a [`ReadModel`]; each query is answered from one of its
+//! snapshots. Answers borrow from the views; nothing large is copied before it is serialized.
 //!
 //! ```text
 //! Expected + Reported --project--> ClusterView --+
 //!                                                +--> ContextView --ReadModel--> Subject --> StatusAnswer
-//! lifecycle actions on it --------------------------> RecordView  --+
+//! lifecycle actions --------------------------------> RecordView  --+
 //! ```
 
 #![warn(

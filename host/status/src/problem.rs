@@ -1,4 +1,4 @@
-//! Errors of queries, in words that name what would be right.
+//! Errors of queries; each names the valid values.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -6,24 +6,25 @@ use std::fmt::Display;
 
 use kindsight_api::problem::PartialProblem;
 
-/// Characters of a wrong value that a problem repeats.
+/// Maximum length of an invalid value when a problem repeats it, in characters.
 pub const VALUE_SHOWN_CHARS_MAX: usize = 80;
-/// Names that are listed as known where another one was asked for.
+/// Maximum number of known names that a problem lists.
 pub const KNOWN_SHOWN_MAX: usize = 20;
 
-/// The reason why a query has no answer. Never an internal fault: a valid query of something known has
-/// one.
+/// The reason why a query has no answer.
+///
+/// Never an internal fault: a valid query about existing names always has an answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
-    /// It cannot be understood; every problem is named.
+    /// The query cannot be parsed; lists every problem.
     #[error("the query is not valid")]
     Invalid(Vec<PartialProblem>),
-    /// It names what does not exist; every such name is named.
-    #[error("the query names what does not exist")]
+    /// Names in the query do not exist; lists each of them.
+    #[error("the query names something that does not exist")]
     NotFound(Vec<PartialProblem>),
 }
 
-/// A value as a problem repeats it: cut after [`VALUE_SHOWN_CHARS_MAX`].
+/// A value cut after [`VALUE_SHOWN_CHARS_MAX`] characters, as problems repeat it.
 pub fn clipped(value: &str) -> Cow<'_, str> {
     match value.char_indices().nth(VALUE_SHOWN_CHARS_MAX) {
         None => value.into(),
@@ -31,25 +32,25 @@ pub fn clipped(value: &str) -> Cow<'_, str> {
     }
 }
 
-/// Lists the first [`KNOWN_SHOWN_MAX`] of these names, in their order, and counts the others.
+/// Lists the first [`KNOWN_SHOWN_MAX`] names in the given order, and counts the others.
 pub fn one_of(names: impl IntoIterator<Item = impl Display>) -> String {
     let mut names = names.into_iter();
-    let shown = names.by_ref().take(KNOWN_SHOWN_MAX);
-    let shown: Vec<_> = shown.map(|name| format!("`{name}`")).collect();
+    let listed = names.by_ref().take(KNOWN_SHOWN_MAX);
+    let listed: Vec<_> = listed.map(|name| format!("`{name}`")).collect();
     match names.count() {
-        0 if shown.is_empty() => "nothing of the kind is known".to_owned(),
-        0 => format!("one of {}", shown.join(", ")),
-        more => format!("one of {} and {more} more", shown.join(", ")),
+        0 if listed.is_empty() => "none is known".to_owned(),
+        0 => format!("one of {}", listed.join(", ")),
+        more => format!("one of {} and {more} more", listed.join(", ")),
     }
 }
 
-/// Lists what is known, sorted and each once, for someone who asked for something else.
+/// Lists the known names, sorted and without duplicates, as a hint for a name that is not found.
 pub(crate) fn known(names: impl IntoIterator<Item = impl Display>) -> String {
     let names = names.into_iter().map(|name| name.to_string());
     one_of(names.collect::<BTreeSet<String>>())
 }
 
-/// A name that is none of those that are known.
+/// The problem of a name that does not exist. `known` lists those that do.
 pub(crate) fn unknown(parameter: &str, name: impl Display, known: String) -> PartialProblem {
     PartialProblem::new(parameter, format!("there is no `{name}`"), known)
 }

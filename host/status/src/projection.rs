@@ -1,7 +1,7 @@
-//! Puts together what should be in a cluster and what the cluster says is there.
+//! Joins the resources that should be in a cluster with those that the cluster reports.
 //!
-//! Called by the wiring once per change of one app in one cluster. The time it takes grows with the
-//! number of resources; lookups go through one hash map.
+//! Called by the pipeline once per change of one app in one cluster. The cost is linear in the number
+//! of resources; lookups go through one hash map.
 
 use std::sync::Arc;
 
@@ -12,44 +12,43 @@ use crate::view::{ClusterView, Report, ResourceKey, ResourceView};
 
 mod matching;
 
-use matching::match_up;
+use matching::match_objects;
 
-/// The reason given where there is no report because the resource was deleted, and the bundle with
-/// it.
+/// Reason of a deleted resource whose bundle was deleted with it, so that there is no report.
 const DELETED: &str = "Deleted";
 
-/// Everything known of one app in one cluster.
+/// Input of [`project`]: one app in one cluster.
 #[derive(Debug, Clone)]
 pub struct ClusterInput {
-    /// Which cluster.
+    /// The cluster.
     pub cluster: ClusterName,
-    /// The namespace the app is deployed to, where a manifest names none; empty if not known.
+    /// The namespace that the app is deployed to, for manifests that name none; empty if not known.
     pub namespace: Arc<str>,
-    /// What was sent there, in the order of the `AppContext`.
+    /// The resources that were sent, in the order of the `AppContext`.
     pub expected: Vec<Expected>,
-    /// What the cluster says; none until a bundle has come.
+    /// The last report of the cluster; none until a bundle has come.
     pub reported: Option<Reported>,
-    /// What could not be read of either, in words; shown with the cluster.
+    /// Parts of either that could not be read, as text for people; part of the cluster's answer.
     pub faults: Vec<Arc<str>>,
 }
 
 /// One resource that was sent to the cluster.
 #[derive(Debug, Clone)]
 pub struct Expected {
-    /// Group, version and Kind, by the manifest. Without one only the Kind is known.
+    /// Group, version and Kind of the manifest. Without one only the Kind is known.
     pub gvk: Gvk,
-    /// Its namespace, by the manifest; empty where that names none.
+    /// Namespace in the manifest; empty where it names none.
     pub namespace: Arc<str>,
     /// Its name.
     pub name: Arc<str>,
-    /// What was sent; none where it could not be read.
+    /// The manifest that was sent; none where it could not be read.
     pub manifest: Option<Object>,
-    /// What happened to it; none until it was sent, which is shown as `Pending`.
+    /// Result of sending it; none until it was sent, which is reported as `Pending`.
     pub rsync: Option<RsyncStatus>,
 }
 
 impl Expected {
-    /// From the manifest that was sent.
+    /// A resource with the manifest that was sent.
     pub fn new(manifest: Object, rsync: Option<RsyncStatus>) -> Self {
         Self {
             gvk: manifest.gvk.clone(),
@@ -60,8 +59,8 @@ impl Expected {
         }
     }
 
-    /// From the name and the Kind that the `AppContext` keeps it under, where there is no manifest
-    /// that could be read. Any group of that Kind will do.
+    /// A resource without a readable manifest, from the name and the Kind in its `AppContext` key.
+    /// Matches that Kind in any group.
     pub fn without_manifest(name: &str, kind: &str, rsync: Option<RsyncStatus>) -> Self {
         Self {
             gvk: Gvk::new("", "", kind),
@@ -73,29 +72,30 @@ impl Expected {
     }
 }
 
-/// The last report of a cluster on an app, judged.
+/// The last report of a cluster on an app, with the verdicts on its objects.
 #[derive(Debug, Clone, Default)]
 pub struct Reported {
-    /// Everything in its bundle, in the bundle's order.
+    /// All objects of the bundle, in its order.
     pub objects: Arc<[Object]>,
-    /// The verdict on each of them, in the same order.
+    /// The verdict on each object, in the same order.
     pub verdicts: Vec<Verdict>,
-    /// Since when the cluster cannot be reached, in Unix milliseconds.
+    /// Time since when the cluster cannot be reached, in Unix milliseconds.
     pub stale_since_ms: Option<i64>,
 }
 
 /// One object a cluster reported, and the verdict on it.
 type Judged<'r> = (&'r Object, &'r Verdict);
 
-/// Puts one app in one cluster together.
+/// Joins the expected and the reported resources of one app in one cluster.
 ///
-/// An object is what an expected resource became if group and Kind, name and namespace are the
-/// same; the version may differ. Where the manifest names no namespace, the deployment's is tried,
-/// then the object that has none, then the only one of that name. What is expected and not there is
-/// `NotPresent`, or `Unknown` if no bundle has come. Objects nobody sent follow in their own order.
+/// An object matches an expected resource if group, Kind, name and namespace are equal; the version may
+/// differ. If the manifest names no namespace, the deployment's is tried first, then an object without a
+/// namespace, then the only object of that name. An expected resource without an object is
+/// `NotPresent`, or `Unknown` if no bundle has come. Objects that were not sent follow, in the order of
+/// the bundle.
 ///
-/// `previous` is the last view of the same app in the same cluster: what has not changed its state
-/// keeps the time since when it is in it. `now_ms` is for what has.
+/// `previous` is the last view of the same app in the same cluster: resources whose state is unchanged
+/// keep the time of their last state change. `now_ms` is the time for all others.
 pub fn project(input: ClusterInput, previous: Option<&ClusterView>, now_ms: i64) -> ClusterView {
     let report = input
         .reported
@@ -105,7 +105,7 @@ pub fn project(input: ClusterInput, previous: Option<&ClusterView>, now_ms: i64)
         });
     let reported = input.reported.unwrap_or_default();
     let judged: Vec<Judged<'_>> = reported.objects.iter().zip(&reported.verdicts).collect();
-    let matches = match_up(&input.expected, &reported.objects, &input.namespace);
+    let matches = match_objects(&input.expected, &reported.objects, &input.namespace);
     let mut resources = Vec::with_capacity(input.expected.len() + judged.len());
     let mut taken = vec![false; judged.len()];
     for (expected, found) in input.expected.into_iter().zip(matches) {
@@ -117,7 +117,7 @@ pub fn project(input: ClusterInput, previous: Option<&ClusterView>, now_ms: i64)
     }
     let extra = judged.into_iter().zip(taken).filter(|(_, taken)| !taken);
     resources.extend(extra.map(|(judged, _)| extra_resource(judged)));
-    date(&mut resources, previous, now_ms);
+    set_since(&mut resources, previous, now_ms);
     ClusterView::new(input.cluster, report, resources, input.faults)
 }
 
@@ -141,14 +141,17 @@ fn expected_resource(
         manifest: expected.manifest,
         rsync: Some(rsync),
         object: found.map(|(object, _)| object.clone()),
-        verdict: found.map_or_else(|| absent(report, rsync), |(_, verdict)| verdict.clone()),
+        verdict: found.map_or_else(
+            || verdict_without_object(report, rsync),
+            |(_, verdict)| verdict.clone(),
+        ),
         since_ms: None,
         expected: true,
     }
 }
 
-/// What the host says of a resource that is in no report.
-fn absent(report: Report, rsync: RsyncStatus) -> Verdict {
+/// The host's own verdict on an expected resource that is in no report.
+fn verdict_without_object(report: Report, rsync: RsyncStatus) -> Verdict {
     match (report, rsync) {
         (Report::Received { .. }, _) => Verdict::not_present(),
         (Report::NotYet, RsyncStatus::Deleted) => deleted(),
@@ -156,8 +159,8 @@ fn absent(report: Report, rsync: RsyncStatus) -> Verdict {
     }
 }
 
-/// The bundle goes with the app it is about. After that no report will come, and the cluster's
-/// answer to the deletion is the last word.
+/// `NotPresent`, because the resource was deleted. The bundle of an app is deleted with the app, so no
+/// report will confirm it; the result of the deletion is final.
 fn deleted() -> Verdict {
     Verdict {
         reason: DELETED.into(),
@@ -180,8 +183,8 @@ fn extra_resource((object, verdict): Judged<'_>) -> ResourceView {
     }
 }
 
-/// Fills in since when each resource is in its state.
-fn date(resources: &mut [ResourceView], previous: Option<&ClusterView>, now_ms: i64) {
+/// Sets the time since when each resource is in its state.
+fn set_since(resources: &mut [ResourceView], previous: Option<&ClusterView>, now_ms: i64) {
     let before = previous.map_or(&[][..], ClusterView::resources);
     let keyed = before.iter().map(|resource| (resource.key(), resource));
     let mut before = map_for::<ResourceKey<'_>, &ResourceView>(before.len());

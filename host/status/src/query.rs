@@ -1,4 +1,4 @@
-//! Status queries, and the names they are about.
+//! Status queries, and the names in their paths.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,13 @@ use crate::problem::clipped;
 
 mod parse;
 
-/// The longest resource name that can be asked for, in bytes: that of a DNS subdomain.
+/// Maximum length of a resource name in a query, in bytes: that of a DNS subdomain.
 pub const RESOURCE_NAME_BYTES_MAX: usize = 253;
 
-/// One status query, checked by itself; whether what it names exists is not known yet.
+/// One status query, syntactically valid. The names in it need not exist.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StatusQuery {
-    /// The instantiation it is about.
+    /// The instance that is asked for.
     pub instance: Instance,
     /// The status that is asked for.
     pub kind: QueryType,
@@ -28,30 +28,29 @@ pub struct StatusQuery {
     pub clusters: BTreeSet<ClusterName>,
     /// Only resources of these names, of any Kind; empty for all.
     pub resources: BTreeSet<String>,
-    /// Tell which interpreter judged each resource.
+    /// True to name the interpreter that judged each resource.
     pub explain: bool,
 }
 
-/// The instantiation a query is about.
+/// The instantiation that a query asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Instance {
-    /// The latest one.
+    /// The latest instantiation.
     #[default]
     Latest,
-    /// This one.
+    /// The instantiation with this AppContext id.
     Of(ContextId),
-    /// None: the query asks for the list of them.
+    /// No single one: the list of all instantiations.
     List,
 }
 
 impl StatusQuery {
-    /// Reads a query from its parameters: already decoded, in their order, repeated ones repeated.
+    /// Parses a query from its decoded parameters, in the order of the URL and with repetitions.
     ///
-    /// A parameter without a value comes as one with an empty value. How many there are is for the
-    /// caller to bound.
+    /// A parameter without a value has the empty value. The caller limits the number of parameters.
     ///
     /// # Errors
-    /// Everything that is wrong, one [`PartialProblem`] each, in the order of the parameters.
+    /// One [`PartialProblem`] for each invalid parameter, in the order of the parameters.
     pub fn parse<K, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Result<Self, Vec<PartialProblem>>
     where
         K: AsRef<str>,

@@ -1,4 +1,4 @@
-//! The read model: the published state that queries are answered from, and the stream of its changes.
+//! Read model: the published state that queries are answered from, and the stream of its changes.
 
 mod subscription;
 
@@ -17,11 +17,11 @@ pub use subscription::{
     Changed, Lagged, SUBSCRIPTION_CHANGES_MAX, Subject as ChangedSubject, Subscription,
 };
 
-/// Everything that can be asked about, as it stands now.
+/// The current views of all contexts, and the records of all deployment intent groups and clusters.
 ///
-/// A query takes the lock for as long as it takes to clone two [`Arc`]s, and is answered from one
-/// published state: whatever is published while it is answered does not mix in. Every change has a
-/// generation of its own, and can be [subscribed](ReadModel::subscribe) to.
+/// A query holds the lock only while it clones two [`Arc`]s, and is answered from them: a change that is
+/// published meanwhile does not affect the answer. Each change has its own generation, and can be
+/// [subscribed](ReadModel::subscribe) to.
 #[derive(Debug, Default)]
 pub struct ReadModel {
     snapshot: RwLock<Snapshot>,
@@ -43,30 +43,30 @@ impl Snapshot {
         self.generation
     }
 
-    /// The contexts, in no order.
+    /// All contexts, in no particular order.
     pub fn contexts(&self) -> impl Iterator<Item = &Arc<ContextView>> {
         self.contexts.values()
     }
 
-    /// One context.
+    /// The view of one context.
     pub fn context(&self, id: &ContextId) -> Option<&Arc<ContextView>> {
         self.contexts.get(id)
     }
 }
 
 impl ReadModel {
-    /// Publishes the view of a context, or none where it is gone, in one step: no query sees half of it.
+    /// Publishes the view of a context, or removes it if `view` is none. Atomic for queries.
     pub fn publish_context(&self, id: &ContextId, view: Option<ContextView>) {
         let view = view.map(Arc::new);
         let before = self.change(ChangedSubject::Context(id.clone()), |snapshot| match view {
             Some(view) => snapshot.contexts.insert(id.clone(), view),
             None => snapshot.contexts.remove(id),
         });
-        // After queries may go on: the old view may be large.
+        // Dropped after the lock is released: the old view may be large.
         drop(before);
     }
 
-    /// Publishes the record of a deployment intent group, or none where it is gone.
+    /// Publishes the record of a deployment intent group, or removes it if `record` is none.
     pub fn publish_dig(&self, name: &DigName, record: Option<RecordView>) {
         let record = record.map(Arc::new);
         self.change(ChangedSubject::Dig(name.clone()), |snapshot| match record {
@@ -75,7 +75,7 @@ impl ReadModel {
         });
     }
 
-    /// Publishes the record of a cluster, or none where it is gone.
+    /// Publishes the record of a cluster, or removes it if `record` is none.
     pub fn publish_cluster(&self, name: &ClusterName, record: Option<RecordView>) {
         let record = record.map(Arc::new);
         let subject = ChangedSubject::Cluster(name.clone());
@@ -85,7 +85,8 @@ impl ReadModel {
         });
     }
 
-    /// Queries wait for `change`, so it only puts in and takes out what was made before.
+    /// Applies `change` under the write lock. Queries wait for it, so it only inserts and removes entries
+    /// that were built before.
     fn change<R>(&self, subject: ChangedSubject, change: impl FnOnce(&mut Snapshot) -> R) -> R {
         let mut snapshot = self
             .snapshot
@@ -93,7 +94,7 @@ impl ReadModel {
             .unwrap_or_else(PoisonError::into_inner);
         let result = change(&mut snapshot);
         snapshot.generation += 1;
-        // Under the lock, so that changes are told in the order of their generations.
+        // Under the lock, so that subscribers get changes in the order of their generations.
         self.publisher.publish(Changed {
             generation: snapshot.generation,
             subject,
@@ -101,20 +102,20 @@ impl ReadModel {
         result
     }
 
-    /// Subscribes to every change after the state that `read` sees: reading and subscribing is one step,
-    /// so nothing is missed and nothing comes twice.
+    /// Reads the current snapshot and subscribes to every change after it, in one atomic step: no change
+    /// is missed or delivered twice.
     pub fn subscribe<R>(&self, read: impl FnOnce(&Snapshot) -> R) -> (R, Subscription) {
         let snapshot = self.read();
         let subscription = self.publisher.subscribe();
         (read(&snapshot), subscription)
     }
 
-    /// Reads the present state. Publishing waits for `read`, so it only clones what it needs.
+    /// Reads the current snapshot. Publishing waits for `read`, so it should only clone what it needs.
     pub fn inspect<R>(&self, read: impl FnOnce(&Snapshot) -> R) -> R {
         read(&self.read())
     }
 
-    /// Finds the subject of a query about a deployment intent group.
+    /// Looks up the subject of a query about a deployment intent group.
     ///
     /// # Errors
     /// [`QueryError::NotFound`] for a group, or an instance of it, that does not exist.
@@ -131,7 +132,7 @@ impl ReadModel {
         snapshot.subject(Name::Dig(name.clone()), record, query)
     }
 
-    /// Finds the subject of a query about a cluster.
+    /// Looks up the subject of a query about a cluster.
     ///
     /// # Errors
     /// [`QueryError::NotFound`] for a cluster, or an instance of it, that does not exist.
@@ -148,7 +149,7 @@ impl ReadModel {
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Snapshot> {
-        // A change that panicked has put in whole entries or none.
+        // A change that panicked has inserted whole entries or none.
         self.snapshot.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -162,7 +163,7 @@ impl Snapshot {
     ) -> Result<Subject, QueryError> {
         let instance = match &query.instance {
             Instance::Latest | Instance::List => record.latest_instance(),
-            Instance::Of(id) if record.names(id) => Some(id),
+            Instance::Of(id) if record.has_instance(id) => Some(id),
             Instance::Of(id) => {
                 return Err(not_found(unknown(
                     "instance",
@@ -180,18 +181,18 @@ impl Snapshot {
     }
 }
 
-/// The state that one query is answered from: it stays as it is while the answer is written.
+/// The state that one query is answered from. Immutable, so the answer is consistent.
 #[derive(Debug)]
 pub struct Subject {
     pub(crate) name: Name,
     pub(crate) record: Arc<RecordView>,
-    /// The context that is asked about; none if there never was one.
+    /// The context that is asked for; none if it was never instantiated.
     pub(crate) instance: Option<ContextId>,
-    /// None if there never was one, or it is not kept any more.
+    /// The view of that context; none if it was never instantiated or is no longer stored.
     pub(crate) context: Option<Arc<ContextView>>,
 }
 
-/// The name that is asked about.
+/// The name that is asked for.
 #[derive(Debug)]
 pub(crate) enum Name {
     Dig(DigName),

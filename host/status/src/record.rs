@@ -1,23 +1,23 @@
-//! What was done to a deployment intent group or a cluster, and which contexts that made.
+//! Records of lifecycle actions on deployment intent groups and clusters.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use kindsight_model::{ContextId, LifecycleState};
 
-/// What was done to a deployment intent group or a cluster.
+/// Lifecycle actions on a deployment intent group or a cluster.
 #[derive(Debug, Clone, Default)]
 pub struct RecordView {
     /// The composite profile it is deployed with; clusters have none.
     pub profile: Option<Arc<str>>,
-    /// What was done, oldest first.
+    /// The actions, oldest first.
     pub actions: Vec<ActionView>,
 }
 
 impl RecordView {
-    /// The context that a query is about which names none: that of the latest action that has one.
+    /// The default context of a query: that of the latest action that has one.
     ///
-    /// Approving again has none, and must not hide a context that is still there.
+    /// Approving again has none, and must not hide a context that still exists.
     pub fn latest_instance(&self) -> Option<&ContextId> {
         self.actions
             .iter()
@@ -25,7 +25,7 @@ impl RecordView {
             .find_map(|action| action.instance.as_ref())
     }
 
-    /// Every context it was ever instantiated as, each once, oldest first.
+    /// All contexts that it was instantiated as, without duplicates, oldest first.
     pub fn instances(&self) -> Vec<&ContextId> {
         let mut seen = HashSet::new();
         self.actions
@@ -41,22 +41,22 @@ impl RecordView {
             .collect()
     }
 
-    /// Whether any action names this context.
-    pub(crate) fn names(&self, id: &ContextId) -> bool {
+    /// Returns whether any action concerned this context.
+    pub(crate) fn has_instance(&self, id: &ContextId) -> bool {
         self.actions
             .iter()
             .any(|action| action.instance.as_ref() == Some(id))
     }
 }
 
-/// One thing that was done.
+/// One lifecycle action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActionView {
     /// The state it led to.
     pub state: LifecycleState,
     /// The context it concerned, if any.
     pub instance: Option<ContextId>,
-    /// When, in RFC 3339; shown as it was written.
+    /// Time of the action in RFC 3339, verbatim as it was recorded.
     pub time: Arc<str>,
 }
 

@@ -1,30 +1,30 @@
-//! Folds many phases into one: the worst wins.
+//! Roll-up: folds many phases into one, where the worst wins.
 //!
-//! A [`Rollup`] is a commutative monoid: however the resources are ordered and however they are
-//! grouped on the way (by cluster, by app), the result is the same. So each cluster is folded once
-//! when it changes, and a query only merges what it selects.
+//! A [`Rollup`] is a commutative monoid: the result depends neither on the order of the resources nor on
+//! their grouping (by cluster, by app). So each cluster is folded once when it changes, and a query only
+//! merges the roll-ups that it selects.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use kindsight_model::{ContextStatus, Phase};
 
-/// The state of a level that is gone as asked. No phase has this name.
+/// The state of a level whose resources were all removed as requested. No phase has this name.
 const TERMINATED: &str = "Terminated";
 
-/// The desired presence of resources: decides whether one that is not there is missing or gone.
+/// Desired presence of resources: decides whether the absence of one is a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Desired {
-    /// They should be there.
+    /// They should be in the cluster.
     Present,
-    /// They are being taken away, or that failed.
+    /// They are being removed, or removing them failed.
     Terminating,
-    /// They were taken away.
+    /// They were removed.
     Absent,
 }
 
 impl Desired {
-    /// From the status of an `AppContext`. A word of another orchestrator counts as present.
+    /// Desired presence for the status of an `AppContext`. An unknown status counts as present.
     pub fn from_status(status: Option<&ContextStatus>) -> Self {
         match status {
             Some(ContextStatus::Terminating | ContextStatus::TerminateFailed) => Self::Terminating,
@@ -34,20 +34,21 @@ impl Desired {
     }
 }
 
-/// Phases folded together, with the place of the worst.
+/// Phases folded together, with the place of the worst resource.
 ///
-/// `P` says where a resource stands; its order decides which of several equally bad ones is named.
+/// `P` is the place of a resource; its order decides which of several equally bad resources is named.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rollup<P> {
     counts: BTreeMap<Phase, u32>,
-    /// The worst of what is there, or of which nobody can say whether it is.
-    there: Option<Ranked<P>>,
-    /// The first of what is not there. Kept apart, because whether that is bad depends on what was
-    /// desired, and that is not known when a cluster is folded.
+    /// The worst resource that is present, or of which it is not known whether it is.
+    present: Option<Ranked<P>>,
+    /// The first resource that is not present. Kept apart, because its severity depends on the desired
+    /// presence, which is not known when a cluster is folded.
     missing: Option<P>,
 }
 
-/// Greater is worse; among equally bad ones the best word, then the first place is the greatest.
+/// A resource ordered by severity: greater is worse. Of equal severity, the first phase and then the
+/// first place is the greatest.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Ranked<P> {
     severity: u8,
@@ -55,14 +56,14 @@ struct Ranked<P> {
     place: Reverse<P>,
 }
 
-/// The phase and state of a whole.
+/// Result of a roll-up: the phase and state of all its resources together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RollupResult<P> {
-    /// The phase's own name, or `Terminated` when all of it is gone as asked.
+    /// The phase's own name, or `Terminated` if all resources were removed as requested.
     pub state: &'static str,
-    /// The worst phase. `Ready` and `Present` weigh the same; together they are `Ready`.
+    /// The worst phase. `Ready` and `Present` have the same severity; together they are `Ready`.
     pub phase: Phase,
-    /// Which resource made it so; none when nothing is wrong, or nothing is there to name.
+    /// The place of the worst resource; none if nothing is wrong, or there is no resource to name.
     pub worst: Option<P>,
 }
 
@@ -70,7 +71,7 @@ impl<P> Default for Rollup<P> {
     fn default() -> Self {
         Self {
             counts: BTreeMap::new(),
-            there: None,
+            present: None,
             missing: None,
         }
     }
@@ -84,18 +85,18 @@ impl<P: Ord + Clone> Rollup<P> {
         if phase == Phase::NotPresent {
             self.add_missing(place);
         } else {
-            self.add_there(phase, place);
+            self.add_present(phase, place);
         }
     }
 
-    /// Adds all of another roll-up. The order in which roll-ups are merged does not matter.
+    /// Adds all resources of another roll-up. The order of merging does not matter.
     pub fn merge(&mut self, other: Self) {
         for (phase, more) in other.counts {
             let count = self.counts.entry(phase).or_default();
             *count = count.saturating_add(more);
         }
-        if let Some(Ranked { phase, place, .. }) = other.there {
-            self.add_there(phase.0, place.0);
+        if let Some(Ranked { phase, place, .. }) = other.present {
+            self.add_present(phase.0, place.0);
         }
         if let Some(place) = other.missing {
             self.add_missing(place);
@@ -107,16 +108,16 @@ impl<P: Ord + Clone> Rollup<P> {
         &self.counts
     }
 
-    /// Whether nothing was added.
+    /// Returns whether no resource was added.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
 
-    /// The same with places of another sort. `place` has to keep their order.
+    /// Converts the places. `place` must preserve their order.
     pub fn map<Q: Ord + Clone>(&self, place: impl Fn(&P) -> Q) -> Rollup<Q> {
         Rollup {
             counts: self.counts.clone(),
-            there: self.there.as_ref().map(|worst| Ranked {
+            present: self.present.as_ref().map(|worst| Ranked {
                 severity: worst.severity,
                 phase: worst.phase,
                 place: Reverse(place(&worst.place.0)),
@@ -125,11 +126,10 @@ impl<P: Ord + Clone> Rollup<P> {
         }
     }
 
-    /// The result of the fold.
+    /// The result of the roll-up.
     ///
-    /// Nothing at all is `Unknown`: a `Ready` of nothing would be a wrong green. Where the resources
-    /// are to go, those that are not there count as done, and those still there are at best
-    /// `Terminating`, however well they do.
+    /// Without any resource it is `Unknown`: `Ready` would be a false positive. If the resources should be
+    /// absent, those that are absent count as done, and those still present are `Terminating` or worse.
     pub fn result(&self, desired: Desired) -> RollupResult<P> {
         match desired {
             Desired::Present => self.result_where_present(),
@@ -140,9 +140,9 @@ impl<P: Ord + Clone> Rollup<P> {
     fn result_where_present(&self) -> RollupResult<P> {
         let mut rest = self.clone();
         if let Some(place) = rest.missing.take() {
-            rest.add_there(Phase::NotPresent, place);
+            rest.add_present(Phase::NotPresent, place);
         }
-        match rest.there {
+        match rest.present {
             None => result_of(Phase::Unknown, None),
             Some(Ranked {
                 severity: 0, phase, ..
@@ -153,7 +153,7 @@ impl<P: Ord + Clone> Rollup<P> {
 
     fn result_where_absent(&self, desired: Desired) -> RollupResult<P> {
         let floor = Phase::Terminating;
-        match (&self.there, &self.missing) {
+        match (&self.present, &self.missing) {
             (Some(worst), _) if worst.severity < floor.severity() => {
                 result_of(floor, Some(worst.place.0.clone()))
             }
@@ -168,13 +168,13 @@ impl<P: Ord + Clone> Rollup<P> {
         }
     }
 
-    fn add_there(&mut self, phase: Phase, place: P) {
+    fn add_present(&mut self, phase: Phase, place: P) {
         let ranked = Ranked {
             severity: phase.severity(),
             phase: Reverse(phase),
             place: Reverse(place),
         };
-        self.there = self.there.take().max(Some(ranked));
+        self.present = self.present.take().max(Some(ranked));
     }
 
     fn add_missing(&mut self, place: P) {

@@ -1,4 +1,4 @@
-//! The virtual firewall of the goldens, for tests.
+//! Test data: the virtual firewall of the goldens.
 
 use std::sync::Arc;
 
@@ -109,7 +109,7 @@ pub(crate) fn report(input: &mut ClusterInput, observed: Vec<(Object, Verdict)>)
     });
 }
 
-pub(crate) fn shown(input: ClusterInput) -> Arc<ClusterView> {
+pub(crate) fn projected(input: ClusterInput) -> Arc<ClusterView> {
     Arc::new(project(input, None, NOW_MS))
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn context(id_text: &str, status: &str, apps: Vec<AppView>) -> Contex
     }
 }
 
-/// What was sent of each app of the firewall, to the clusters named.
+/// The apps of the firewall, sent to these clusters with this result.
 pub(crate) fn vfw_apps(clusters: &[&str], rsync: RsyncStatus) -> Vec<AppView> {
     let views = APPS.iter().map(|(name, resources)| {
         let sent = || {
@@ -140,7 +140,9 @@ pub(crate) fn vfw_apps(clusters: &[&str], rsync: RsyncStatus) -> Vec<AppView> {
             };
             resources.iter().map(one).collect()
         };
-        let on = clusters.iter().map(|cluster| shown(input(cluster, sent())));
+        let on = clusters
+            .iter()
+            .map(|cluster| projected(input(cluster, sent())));
         app(name, on.collect())
     });
     views.collect()
@@ -158,7 +160,7 @@ pub(crate) fn record(profile: Option<&str>, actions: &[(&str, &str, &str)]) -> R
     }
 }
 
-/// What was done to the firewall: instantiated, terminated and instantiated again.
+/// The record of the firewall: instantiated, terminated and instantiated again.
 pub(crate) fn vfw_record() -> RecordView {
     record(
         Some("vfw_composite-profile"),
@@ -173,24 +175,24 @@ pub(crate) fn vfw_record() -> RecordView {
     )
 }
 
-/// A read model with one group on it.
+/// A read model with one group.
 pub(crate) fn read_model(
-    dig: DigName,
+    dig: &DigName,
     record: RecordView,
     contexts: Vec<ContextView>,
 ) -> ReadModel {
     let read_model = ReadModel::default();
-    read_model.publish_dig(&dig, Some(record));
+    read_model.publish_dig(dig, Some(record));
     for context in contexts {
         read_model.publish_context(&context.id.clone(), Some(context));
     }
     read_model
 }
 
-/// A read model with the firewall on it, of which only these apps are known.
+/// A read model with the firewall, reduced to these apps.
 pub(crate) fn vfw_read_model(apps: Vec<AppView>) -> ReadModel {
     read_model(
-        vfw(),
+        &vfw(),
         vfw_record(),
         vec![context(SECOND, "Instantiated", apps)],
     )
@@ -211,7 +213,7 @@ pub(crate) fn ask(
     serde_json::to_value(subject.answer(&query).unwrap()).unwrap()
 }
 
-/// A Kind of the core group.
+/// A Kind of the core group, version `v1`.
 pub(crate) fn core(kind: &str) -> Gvk {
     Gvk::new("", "v1", kind)
 }

@@ -1,4 +1,4 @@
-//! Counts of everything on a level of an answer, in one fold.
+//! Tally: all counts of one level of an answer, in one fold.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -6,20 +6,20 @@ use std::collections::BTreeMap;
 use crate::rollup::Rollup;
 use crate::view::{ClusterView, Report, ResourceView};
 
-/// Counts of a level's resources. `S` is the text of a state, `P` the place of a resource.
+/// Counts of the resources on one level. `S` is the text of a state, `P` the place of a resource.
 ///
-/// Like the roll-up in it, a commutative monoid.
+/// A commutative monoid, like [`Rollup`].
 #[derive(Debug, Clone)]
 pub(crate) struct Tally<S, P> {
-    /// Resources that were sent, by what happened to them.
+    /// Number of resources that were sent, by rsync status.
     pub(crate) rsync: BTreeMap<&'static str, u32>,
-    /// All resources, by state.
+    /// Number of all resources, by state.
     pub(crate) states: BTreeMap<S, u32>,
-    /// Since when the first of its clusters cannot be reached.
+    /// Time since when the first of its clusters cannot be reached, in Unix milliseconds.
     pub(crate) stale_since_ms: Option<i64>,
-    /// Resources that should be there.
+    /// Roll-up of the resources that were sent.
     expected: Rollup<P>,
-    /// Resources that only the cluster has.
+    /// Roll-up of the resources that only the cluster has.
     extra: Rollup<P>,
 }
 
@@ -36,7 +36,7 @@ impl<S, P> Default for Tally<S, P> {
 }
 
 impl<S: Ord, P: Ord + Clone> Tally<S, P> {
-    /// The tally of no resource yet, of a cluster with this report.
+    /// An empty tally for a cluster with this report.
     pub(crate) fn new(report: Report) -> Self {
         Self {
             stale_since_ms: report.stale_since_ms(),
@@ -72,11 +72,11 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
         self.extra.merge(other.extra);
     }
 
-    /// The roll-up that speaks for the level.
+    /// The roll-up of the level.
     ///
-    /// What only the cluster has does not count beside what should be there: a Deployment answers
-    /// for its Pods, and one old failed Pod does not fail an app. Where nothing else was selected,
-    /// it counts.
+    /// Resources that only the cluster has are ignored if any that were sent are selected: a Deployment
+    /// represents its Pods, and one old failed Pod does not fail an app. If no others are selected, they
+    /// count.
     pub(crate) fn rollup(&self) -> &Rollup<P> {
         if self.expected.is_empty() {
             &self.extra
@@ -85,7 +85,7 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
         }
     }
 
-    /// The same with texts and places of another sort. `place` has to keep their order.
+    /// Converts states and places. `place` must preserve the order of places.
     pub(crate) fn map<'a, T: Ord, Q: Ord + Clone>(
         &'a self,
         state: impl Fn(&'a S) -> T,
@@ -110,13 +110,13 @@ fn count<K: Ord>(counts: &mut BTreeMap<K, u32>, key: K, more: u32) {
     *count = count.saturating_add(more);
 }
 
-/// The place of a resource. Ordered by app, cluster and the resource's own identity, so that which
-/// of several bad ones is named does not depend on the order of a report.
+/// The place of a resource. Ordered by app, cluster and the resource's own identity, so that the choice
+/// among several bad resources does not depend on the order of a report.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) app: &'a str,
     pub(crate) cluster: &'a ClusterView,
-    /// Among the resources of the cluster.
+    /// Position among the resources of the cluster.
     pub(crate) position: usize,
 }
 

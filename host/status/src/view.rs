@@ -1,7 +1,7 @@
-//! Views: one `AppContext` as it stands now, ready for queries.
+//! Views: the current state of each `AppContext`, prepared for queries.
 //!
-//! Made by the pipeline whenever something changed, never by a query. Everything large is behind an
-//! [`Arc`]: a change in one cluster makes one new [`ClusterView`] and shares all others.
+//! Built by the pipeline on every change, never by a query. Everything large is behind an [`Arc`]: a
+//! change in one cluster builds one new [`ClusterView`] and shares all others.
 
 use std::sync::Arc;
 
@@ -13,18 +13,18 @@ use crate::map::{Map, map_for};
 use crate::rollup::Desired;
 use crate::tally::{Place, Tally};
 
-/// One `AppContext` as it stands now.
+/// The current state of one `AppContext`.
 #[derive(Debug, Clone)]
 pub struct ContextView {
     /// Its id.
     pub id: ContextId,
-    /// The group that was instantiated, as the context itself says; none for the contexts of clusters.
+    /// The group that was instantiated, from the context's metadata; none for the contexts of clusters.
     pub meta: Option<DigName>,
-    /// Its status as it is stored; none if none is stored yet.
+    /// Its stored status; none if none is stored yet.
     pub status: Option<ContextStatus>,
-    /// Its apps, in the order in which they are shown.
+    /// Its apps, in the order of the answer.
     pub apps: Vec<AppView>,
-    /// Parts of it that could not be read, in words; shown with every answer about it.
+    /// Parts of it that could not be read, as text for people; part of every answer about it.
     pub faults: Vec<Arc<str>>,
 }
 
@@ -34,7 +34,7 @@ impl ContextView {
         Desired::from_status(self.status.as_ref())
     }
 
-    /// Every app and cluster pair, in order.
+    /// All clusters of all apps, in order.
     pub(crate) fn clusters(&self) -> impl Iterator<Item = &ClusterView> {
         self.apps
             .iter()
@@ -48,7 +48,7 @@ impl ContextView {
 pub struct AppView {
     /// Its name.
     pub name: Arc<str>,
-    /// Its clusters, in the order in which they are shown.
+    /// Its clusters, in the order of the answer.
     pub clusters: Vec<Arc<ClusterView>>,
 }
 
@@ -60,14 +60,14 @@ pub enum Report {
     NotYet,
     /// A bundle came.
     Received {
-        /// Since when the cluster cannot be reached, in Unix milliseconds. What it said last is
-        /// kept and shown as stale.
+        /// Time since when the cluster cannot be reached, in Unix milliseconds; none while it can. Its
+        /// last report is kept, and marked as stale in answers.
         stale_since_ms: Option<i64>,
     },
 }
 
 impl Report {
-    /// Since when what is shown may be out of date, in Unix milliseconds.
+    /// Time since when the report may be out of date, in Unix milliseconds.
     pub fn stale_since_ms(self) -> Option<i64> {
         match self {
             Self::NotYet => None,
@@ -76,23 +76,23 @@ impl Report {
     }
 }
 
-/// One app in one cluster. Made by [`crate::project`].
+/// One app in one cluster. Built by [`crate::project`].
 #[derive(Debug, Clone)]
 pub struct ClusterView {
     cluster: ClusterName,
     report: Report,
     faults: Vec<Arc<str>>,
-    /// Shared with the views that only differ in staleness or faults.
+    /// Shared with views that differ only in staleness or faults.
     rows: Arc<Rows>,
 }
 
-/// The resources of an app in a cluster, with what queries need to know of all of them.
+/// The resources of an app in a cluster, with an index and precomputed counts for queries.
 #[derive(Debug)]
 struct Rows {
     resources: Vec<ResourceView>,
-    /// Positions of resources, so that a query for a few does not look at all.
+    /// Positions of resources by name, so that a query by name does not scan all.
     by_name: Map<Arc<str>, Vec<usize>>,
-    /// All resources together, so that a summary does not look at any.
+    /// Counts of all resources, so that a summary does not scan any.
     tally: Tally<Arc<str>, usize>,
 }
 
@@ -126,7 +126,7 @@ impl ClusterView {
         view
     }
 
-    /// The same resources with another staleness and other faults. Costs as much for many as for few.
+    /// The same resources with another report state and other faults. O(1) in the number of resources.
     #[must_use]
     pub fn with_report(&self, report: Report, faults: Vec<Arc<str>>) -> Self {
         Self {
@@ -151,33 +151,33 @@ impl ClusterView {
         &self.cluster
     }
 
-    /// Whether it has reported, and since when that may be out of date.
+    /// State of its report: none yet, or received and possibly stale.
     pub fn report(&self) -> Report {
         self.report
     }
 
-    /// Its resources: those that should be there in the context's order, then those that only the
-    /// cluster has in the order of its report.
+    /// Its resources: those that were sent in the order of the context, then those that only the cluster
+    /// has in the order of its report.
     pub fn resources(&self) -> &[ResourceView] {
         &self.rows.resources
     }
 
-    /// Faults of its report and of what was sent to it, in words.
+    /// Parts of its report and of the sent resources that could not be read, as text for people.
     pub fn faults(&self) -> &[Arc<str>] {
         &self.faults
     }
 
-    /// Whether it has a resource of this name, of any Kind.
+    /// Returns whether it has a resource of this name, of any Kind.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.rows.by_name.contains_key(name)
     }
 
-    /// The positions of the resources of this name, ascending.
+    /// Positions of the resources of this name, ascending.
     pub(crate) fn positions(&self, name: &str) -> &[usize] {
         self.rows.by_name.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// All its resources together, as part of `app`.
+    /// Counts of all its resources, with places in `app`.
     pub(crate) fn tally<'a>(&'a self, app: &'a str) -> Tally<&'a str, Place<'a>> {
         let place = |position: &usize| Place::new(app, self, *position);
         let mut tally = self.rows.tally.map(AsRef::as_ref, place);
@@ -189,28 +189,28 @@ impl ClusterView {
 /// One resource of an app in a cluster.
 #[derive(Debug, Clone)]
 pub struct ResourceView {
-    /// Group, version and Kind: as the manifest says where there is one.
+    /// Group, version and Kind: of the manifest if there is one, else of the object.
     pub gvk: Gvk,
-    /// Its namespace: the cluster's word first. Empty if it has none or nobody said.
+    /// Namespace: of the object if it has one, else of the manifest. Empty if neither names one.
     pub namespace: Arc<str>,
     /// Its name.
     pub name: Arc<str>,
-    /// The manifest that was sent.
+    /// The manifest that was sent; none if it could not be read or the resource was not sent.
     pub manifest: Option<Object>,
-    /// The result of sending it; none for what only the cluster has.
+    /// Result of sending it; none if only the cluster has it.
     pub rsync: Option<RsyncStatus>,
-    /// The object that the cluster reported.
+    /// The object that the cluster reported, if any.
     pub object: Option<Object>,
-    /// The verdict on it.
+    /// The verdict on the object, or the host's own verdict on its absence.
     pub verdict: Verdict,
-    /// Since when it is in this state, in Unix milliseconds.
+    /// Time of its last change of state, in Unix milliseconds.
     pub since_ms: Option<i64>,
-    /// Whether it was sent; otherwise only the cluster has it, as it has a Deployment's Pods.
+    /// True if it was sent; else only the cluster has it, such as a Deployment's Pods.
     pub expected: bool,
 }
 
 impl ResourceView {
-    /// Identity among the resources of its app and cluster.
+    /// Its identity among the resources of its app and cluster.
     pub(crate) fn key(&self) -> ResourceKey<'_> {
         ResourceKey {
             kind: &self.gvk.kind,

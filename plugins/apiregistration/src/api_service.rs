@@ -1,7 +1,7 @@
 //! APIService.
 //!
-//! As Argo CD: an API that is not available is on its way, for what serves it is mostly a Pod that is
-//! only just starting. kstatus has no rule and calls it Current.
+//! As Argo CD: an unavailable API is Pending, because the Pod that serves it is usually just starting.
+//! kstatus has no rule and calls it Current.
 
 use kindsight_sdk::prelude::*;
 
@@ -18,11 +18,11 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
             Verdict::ready(available.reason_or("Available"), available.message())
         }
         Some(missing) => Verdict::pending(missing.reason_or("Unavailable"), missing.message()),
-        None => Verdict::pending("NotChecked", "the API server has not looked for it yet"),
+        None => Verdict::pending("NotChecked", "the API server has not checked it yet"),
     }
 }
 
-/// Examples the host tries before the component goes live.
+/// Fixtures that the host checks before the component goes live.
 pub(crate) fn fixtures() -> Vec<Fixture> {
     EXAMPLES
         .iter()
@@ -35,7 +35,7 @@ pub(crate) fn fixtures() -> Vec<Fixture> {
         .collect()
 }
 
-/// What it shows, the state and the reason, and the object without `apiVersion` and `kind`.
+/// Name, state, reason, and the object without `apiVersion` and `kind`.
 const EXAMPLES: [(&str, &str, &str, &str); 6] = [
     (
         "an API that answers is ready",

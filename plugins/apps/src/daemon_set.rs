@@ -1,6 +1,6 @@
 //! DaemonSet.
 //!
-//! As kstatus, which requires both generations: a DaemonSet without them was never looked at. With
+//! As kstatus, which requires both generations: a DaemonSet without them was never observed. With
 //! OnDelete the controller does not replace pods, so their age does not count.
 
 use kindsight_sdk::prelude::*;
@@ -50,7 +50,7 @@ fn short_of(object: &Object<'_>, want: i64) -> Option<Verdict> {
 
 fn done(want: i64) -> Verdict {
     match want {
-        0 => Verdict::ready("NoMatchingNodes", "no node is asked to run it"),
+        0 => Verdict::ready("NoMatchingNodes", "no node matches"),
         _ => Verdict::ready("RolledOut", count(want, want, "available")),
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
         .unwrap_or_else(|| done(want))
 }
 
-/// Past its deadline, or pods that cannot be made.
+/// Failed, when the rollout is past its deadline or Pods cannot be created.
 fn failure(conditions: Conditions<'_>) -> Option<Verdict> {
     let progressing = conditions.find("Progressing");
     if let Some(late) = progressing.filter(|it| it.reason() == "ProgressDeadlineExceeded") {
@@ -59,7 +59,7 @@ fn failure(conditions: Conditions<'_>) -> Option<Verdict> {
     ))
 }
 
-/// Counts that are not what was asked for.
+/// Pending, while the counts differ from the spec.
 fn unfinished(object: &Object<'_>, want: i64) -> Option<Verdict> {
     let total = object.status_count("replicas");
     let updated = object.status_count("updatedReplicas");
@@ -71,12 +71,12 @@ fn unfinished(object: &Object<'_>, want: i64) -> Option<Verdict> {
     }
     if total > updated {
         let old = total - updated;
-        return pending("RollingOut", format!("{old} old replicas are still there"));
+        return pending("RollingOut", format!("{old} old replicas still exist"));
     }
     if total > want {
         return pending(
             "ScalingDown",
-            format!("{total} replicas, {want} are wanted"),
+            format!("{total} replicas exist, {want} are desired"),
         );
     }
     if available < updated {
@@ -88,7 +88,7 @@ fn unfinished(object: &Object<'_>, want: i64) -> Option<Verdict> {
     None
 }
 
-/// Counts that are right, of which the controller says otherwise or nothing.
+/// Pending, while the counts are complete but the controller does not confirm it.
 fn unconfirmed(object: &Object<'_>, conditions: Conditions<'_>) -> Option<Verdict> {
     let has_deadline = object.spec().get("progressDeadlineSeconds").is_present();
     if let Some(progressing) = conditions.find("Progressing") {
@@ -116,7 +116,7 @@ fn unconfirmed(object: &Object<'_>, conditions: Conditions<'_>) -> Option<Verdic
 
 fn done(want: i64) -> Verdict {
     match want {
-        0 => Verdict::ready("ScaledToZero", "no replicas are wanted"),
+        0 => Verdict::ready("ScaledToZero", "no replicas are desired"),
         _ => Verdict::ready("Available", count(want, want, "available")),
     }
 }

@@ -1,4 +1,4 @@
-//! Examples the host tries before the component goes live.
+//! Fixtures that the host checks before the component goes live.
 
 use kindsight_sdk::prelude::*;
 
@@ -58,7 +58,7 @@ fn deployments() -> Vec<Fixture> {
     ]
 }
 
-/// What a report can leave out, and what outweighs the counts.
+/// Reports with fields left out, and signals that outweigh the counts.
 fn deployments_with_gaps() -> Vec<Fixture> {
     let unavailable = r#""status": {"conditions": [
         {"type": "Available", "status": "False", "reason": "MinimumReplicasUnavailable"}]}"#;

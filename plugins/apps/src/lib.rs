@@ -45,7 +45,7 @@ impl Interpreter for Apps {
 
 kindsight_sdk::export!(Apps);
 
-/// What every rule here looks at beside its own fields.
+/// Metadata fields that every rule of this group reads.
 const METADATA: [&str; 3] = [
     "/metadata/deletionTimestamp",
     "/metadata/finalizers",

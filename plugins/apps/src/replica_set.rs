@@ -1,6 +1,6 @@
 //! ReplicaSet.
 //!
-//! As Argo CD: pods that cannot be made are a failure (kstatus waits), and kstatus' counts.
+//! Pods that cannot be created are a failure, as in Argo CD (kstatus waits); the counts are kstatus'.
 
 use kindsight_sdk::prelude::*;
 
@@ -28,7 +28,7 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
     };
     let total = object.status_count("replicas");
     if total > want {
-        let message = format!("{total} replicas, {want} are wanted");
+        let message = format!("{total} replicas exist, {want} are desired");
         return Verdict::pending("ScalingDown", message);
     }
     let checks = [
@@ -43,7 +43,7 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
         }
     }
     match want {
-        0 => Verdict::ready("ScaledToZero", "no replicas are wanted"),
+        0 => Verdict::ready("ScaledToZero", "no replicas are desired"),
         _ => Verdict::ready("Available", count(want, want, "available")),
     }
 }

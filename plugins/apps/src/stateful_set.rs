@@ -1,7 +1,7 @@
 //! StatefulSet.
 //!
 //! As kstatus and `kubectl rollout status`; with OnDelete the controller never replaces pods by
-//! itself, so only the counts speak. A partition holds replicas back on purpose.
+//! itself, so only the counts are compared. A partition holds replicas back on purpose.
 
 use kindsight_sdk::prelude::*;
 
@@ -27,7 +27,7 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
     short_of(object, want).unwrap_or_else(|| rollout(object, want))
 }
 
-/// Counts that are not what was asked for, whatever the update strategy.
+/// Pending, while the counts differ from the spec, whatever the update strategy.
 fn short_of(object: &Object<'_>, want: i64) -> Option<Verdict> {
     let total = object.status_count("replicas");
     let ready = object.status_count("readyReplicas");
@@ -36,7 +36,7 @@ fn short_of(object: &Object<'_>, want: i64) -> Option<Verdict> {
         return Some(Verdict::pending("NotReady", count(ready, want, "ready")));
     }
     if total > want {
-        let message = format!("{total} replicas, {want} are wanted");
+        let message = format!("{total} replicas exist, {want} are desired");
         return Some(Verdict::pending("ScalingDown", message));
     }
     if total < want {
@@ -74,7 +74,7 @@ fn rollout(object: &Object<'_>, want: i64) -> Verdict {
         return Verdict::pending("RollingOut", count(current, want, "current"));
     }
     match want {
-        0 => Verdict::ready("ScaledToZero", "no replicas are wanted"),
+        0 => Verdict::ready("ScaledToZero", "no replicas are desired"),
         _ => Verdict::ready("RolledOut", count(want, want, "ready")),
     }
 }

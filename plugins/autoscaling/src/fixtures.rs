@@ -1,8 +1,8 @@
-//! Examples the host tries before the component goes live.
+//! Fixtures that the host checks before the component goes live.
 
 use kindsight_sdk::prelude::*;
 
-/// What it shows, the state and the reason, and the conditions.
+/// Name, state, reason, and the conditions.
 type Example = (&'static str, &'static str, &'static str, &'static str);
 
 pub(crate) fn all() -> Vec<Fixture> {
@@ -11,7 +11,7 @@ pub(crate) fn all() -> Vec<Fixture> {
         fixture(name, "v2", state, &status).reason(reason)
     });
     v2.chain(in_v1())
-        .chain(with_patience())
+        .chain(with_grace())
         .chain([
             fixture(
                 "one without status is pending",
@@ -93,7 +93,7 @@ const V2: [Example; 7] = [
     ),
 ];
 
-/// In v1 the conditions stand in an annotation.
+/// `HorizontalPodAutoscaler`s of v1, whose conditions are in an annotation.
 fn in_v1() -> [Fixture; 3] {
     let annotated = |text: &str| {
         format!(
@@ -104,14 +104,14 @@ fn in_v1() -> [Fixture; 3] {
     let healthy = annotated(
         r#"[{\"type\":\"AbleToScale\",\"status\":\"True\"},{\"type\":\"ScalingActive\",\"status\":\"True\"}]"#,
     );
-    let bare = r#""status": {"currentReplicas": 1, "desiredReplicas": 1}"#;
+    let without_annotation = r#""status": {"currentReplicas": 1, "desiredReplicas": 1}"#;
     [
         fixture("conditions in an annotation count", "v1", "Ready", &healthy),
         fixture(
             "v1 without the annotation is pending",
             "v1",
             "Pending",
-            bare,
+            without_annotation,
         ),
         fixture(
             "an annotation that is no list is pending",
@@ -123,8 +123,8 @@ fn in_v1() -> [Fixture; 3] {
     ]
 }
 
-/// One that gets no metrics, before and after its grace, and with another grace.
-fn with_patience() -> [Fixture; 3] {
+/// Missing metrics within the grace period, after it, and with a longer one.
+fn with_grace() -> [Fixture; 3] {
     let body = r#""status": {"conditions": [{"type": "AbleToScale", "status": "True"},
         {"type": "ScalingActive", "status": "False", "reason": "FailedGetResourceMetric",
         "lastTransitionTime": "1970-01-01T00:00:00Z"}]}"#;

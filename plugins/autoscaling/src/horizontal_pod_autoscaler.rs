@@ -2,14 +2,14 @@
 //!
 //! Argo CD's signals, read with their status (it looks at the reasons alone): a target that cannot be
 //! scaled is a failure at once. Metrics fail for minutes whenever Pods are new, so that is a failure
-//! only when it lasts (argo-cd#6287); a spec that no metric can ever answer does not get that time.
-//! Ready takes both `AbleToScale` and `ScalingActive`, where Argo CD takes any one.
+//! only when it lasts (argo-cd#6287); an invalid spec does not get that time. Ready requires both
+//! `AbleToScale` and `ScalingActive`, where Argo CD requires one of them.
 //!
 //! v1 keeps its conditions in an annotation, as JSON text.
 
 use kindsight_sdk::prelude::*;
 
-/// How long metrics may fail before that is a failure, where the operator says nothing.
+/// Default of `metricsGraceSeconds`.
 const METRICS_GRACE_S: i64 = 300;
 
 pub(crate) const SETTINGS_SCHEMA: &str = r#"{
@@ -19,7 +19,7 @@ pub(crate) const SETTINGS_SCHEMA: &str = r#"{
       "type": "integer",
       "minimum": 0,
       "default": 300,
-      "description": "How long a HorizontalPodAutoscaler may go without metrics before it is Failed."
+      "description": "Seconds that a HorizontalPodAutoscaler may go without metrics before it is Failed."
     }
   },
   "additionalProperties": false
@@ -27,7 +27,7 @@ pub(crate) const SETTINGS_SCHEMA: &str = r#"{
 
 const V1_CONDITIONS: &str = "autoscaling.alpha.kubernetes.io/conditions";
 
-/// Reasons of `ScalingActive` that only another spec takes away.
+/// Reasons of `ScalingActive` that only a change of the spec clears.
 const WRONG_SPEC: [&str; 3] = [
     "InvalidSelector",
     "AmbiguousSelector",
@@ -58,7 +58,10 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Fa
             Ok(judge(v1.conditions(), grace_ms, now_ms))
         });
         return Ok(verdict.unwrap_or_else(|_| {
-            Verdict::pending("UnreadableConditions", "its annotation holds no conditions")
+            Verdict::pending(
+                "UnreadableConditions",
+                "its annotation is not a list of conditions",
+            )
         }));
     }
     Ok(judge(object.conditions(), grace_ms, now_ms))
@@ -66,7 +69,7 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Fa
 
 fn judge(conditions: Conditions<'_>, grace_ms: i64, now_ms: i64) -> Verdict {
     let Some(able) = conditions.find("AbleToScale") else {
-        let message = "it does not say that it can scale its target";
+        let message = "it does not report that it can scale its target";
         return Verdict::pending("WaitingToScale", message);
     };
     if able.is_false() && able.reason().starts_with("Failed") {
@@ -80,7 +83,7 @@ fn judge(conditions: Conditions<'_>, grace_ms: i64, now_ms: i64) -> Verdict {
             Verdict::ready(active.reason_or("ScalingActive"), active.message())
         }
         Some(active) if active.is_false() => inactive(active, grace_ms, now_ms),
-        _ => Verdict::pending("WaitingForMetrics", "it has not seen a metric yet"),
+        _ => Verdict::pending("WaitingForMetrics", "it has received no metrics yet"),
     }
 }
 

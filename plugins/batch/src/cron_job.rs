@@ -1,9 +1,9 @@
 //! CronJob.
 //!
-//! As Argo CD (kstatus has no rule): the last run decides. Two things are other words here: one that
-//! is suspended is Suspended (Argo CD means to, argo-cd#24428), and one that ran and is not known to
-//! have ever succeeded is Present, for old clusters do not record success. That a failed run fails
-//! the CronJob is loud (argo-cd#25551), but it is what the object says.
+//! As Argo CD (kstatus has no rule): the last run decides. Two states differ: a suspended CronJob is
+//! Suspended (planned in Argo CD, argo-cd#24428), and one that ran without a recorded success is
+//! Present, because old clusters do not record success. A failed run fails the CronJob: that is noisy
+//! (argo-cd#25551), but it is what the object reports.
 
 use kindsight_sdk::prelude::*;
 
@@ -18,7 +18,7 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
         return verdict;
     }
     if object.at("/spec/suspend").is_true() {
-        return Verdict::suspended("Suspended", "no run is started");
+        return Verdict::suspended("Suspended", "new runs are suspended");
     }
     if !object.status().is_object() {
         return Verdict::pending("NoStatusYet", "the controller has not looked at it yet");
@@ -35,7 +35,10 @@ fn last_run(status: Node<'_>) -> Verdict {
     }
     let scheduled = status.get("lastScheduleTime");
     if !scheduled.is_present() {
-        return Verdict::ready("NotScheduledYet", "its first run is still to come");
+        return Verdict::ready(
+            "NotScheduledYet",
+            "its first run has not been scheduled yet",
+        );
     }
     match (
         scheduled.time_ms(),
@@ -45,6 +48,6 @@ fn last_run(status: Node<'_>) -> Verdict {
             Verdict::ready("LastRunSucceeded", "")
         }
         (Some(_), Some(_)) => Verdict::failed("LastRunFailed", "its last run did not succeed"),
-        _ => Verdict::present("NoSuccessRecorded", "no run is known to have succeeded"),
+        _ => Verdict::present("NoSuccessRecorded", "no successful run is recorded"),
     }
 }

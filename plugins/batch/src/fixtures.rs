@@ -1,8 +1,8 @@
-//! Examples the host tries before the component goes live.
+//! Fixtures that the host checks before the component goes live.
 
 use kindsight_sdk::prelude::*;
 
-/// What it shows, the state and the reason, and the object without `apiVersion` and `kind`.
+/// Name, state, reason, and the object without `apiVersion` and `kind`.
 type Example = (&'static str, &'static str, &'static str, &'static str);
 
 pub(crate) fn all() -> Vec<Fixture> {

@@ -1,8 +1,8 @@
 //! Job.
 //!
-//! The conditions decide, and only when they are True: Argo CD takes their presence for it. A running
-//! Job is Pending as in Flux and Helm; kstatus calls it Current, and so may only be asked whether a
-//! Job was started.
+//! The conditions decide, and only when they are True: Argo CD only checks that they exist. A running
+//! Job is Pending as in Flux and Helm; kstatus calls it Current, and so tells only that a Job was
+//! started.
 
 use kindsight_sdk::prelude::*;
 

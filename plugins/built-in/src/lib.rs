@@ -1,7 +1,7 @@
 //! The interpreters that ship inside the binary, as Wasm components.
 //!
 //! The build script builds every crate beside this one for `wasm32-unknown-unknown` and makes a
-//! component of it, so that plain `cargo run` and `cargo test` need no step before.
+//! component of it, so that plain `cargo run` and `cargo test` need no earlier step.
 
 /// One built-in interpreter.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,7 @@
 //! CertificateSigningRequest.
 //!
-//! No peer has a rule. A denial and a failure are final; the certificate itself is the evidence that
-//! the request was met. Conditions of v1beta1 carry no status: being there is what they say.
+//! No other tool has a rule. A denial and a failure are final; the certificate itself is the evidence
+//! that the request was met. Conditions of v1beta1 carry no status: their presence counts as True.
 
 use kindsight_sdk::prelude::*;
 
@@ -16,24 +16,24 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
         return verdict;
     }
     let conditions = object.conditions();
-    let stands = |name| conditions.find(name).filter(|it| !it.is_false());
-    if let Some(denied) = stands("Denied") {
+    let is_set = |name| conditions.find(name).filter(|it| !it.is_false());
+    if let Some(denied) = is_set("Denied") {
         return Verdict::failed(denied.reason_or("Denied"), denied.message());
     }
-    if let Some(failed) = stands("Failed") {
+    if let Some(failed) = is_set("Failed") {
         return Verdict::failed(failed.reason_or("Failed"), failed.message());
     }
     let certificate = object.at("/status/certificate").text_or_empty();
     if !certificate.is_empty() {
         return Verdict::ready("Issued", "the certificate is issued");
     }
-    match stands("Approved") {
+    match is_set("Approved") {
         Some(_) => Verdict::pending("WaitingForSigner", "it is approved and not signed yet"),
         None => Verdict::pending("WaitingForApproval", "it is not approved yet"),
     }
 }
 
-/// Examples the host tries before the component goes live.
+/// Fixtures that the host checks before the component goes live.
 pub(crate) fn fixtures() -> Vec<Fixture> {
     EXAMPLES
         .iter()
@@ -46,7 +46,7 @@ pub(crate) fn fixtures() -> Vec<Fixture> {
         .collect()
 }
 
-/// What it shows, the state and the reason, and the object without `apiVersion` and `kind`.
+/// Name, state, reason, and the object without `apiVersion` and `kind`.
 const EXAMPLES: [(&str, &str, &str, &str); 8] = [
     (
         "a request that was met is ready",

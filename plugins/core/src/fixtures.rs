@@ -1,10 +1,10 @@
-//! Examples the host tries before the component goes live.
+//! Fixtures that the host checks before the component goes live.
 
 mod pods;
 
 use kindsight_sdk::prelude::*;
 
-/// What it shows, the state and the reason, and the object without `apiVersion` and `kind`.
+/// Name, state, reason, and the object without `apiVersion` and `kind`.
 type Example = (&'static str, &'static str, &'static str, &'static str);
 
 pub(crate) fn all() -> Vec<Fixture> {
@@ -23,7 +23,7 @@ pub(crate) fn all() -> Vec<Fixture> {
         .iter()
         .flat_map(|(kind, table)| table.iter().map(|example| fixture(kind, *example)))
         .collect();
-    all.extend(pods::with_patience());
+    all.extend(pods::with_grace());
     all
 }
 

@@ -1,5 +1,5 @@
 //! Interpreter for the core group: Pods, Services, volumes, Namespaces, Nodes, ReplicationController,
-//! and the Kinds of that group that know no readiness.
+//! and the Kinds of that group that report no readiness.
 
 mod fixtures;
 mod namespace;
@@ -15,7 +15,7 @@ use kindsight_sdk::prelude::*;
 /// The interpreter.
 pub struct Core;
 
-/// Kinds that are what they are as soon as they are stored.
+/// Kinds without readiness: Present as soon as they are stored.
 const WITHOUT_READINESS: [&str; 8] = [
     "ConfigMap",
     "Secret",
@@ -32,7 +32,7 @@ impl Interpreter for Core {
         Description::new(
             "core",
             env!("CARGO_PKG_VERSION"),
-            "Pods, Services, volumes, Namespaces, Nodes and what else the core group has",
+            "Pods, Services, volumes, Namespaces, Nodes and the other Kinds of the core group",
         )
         .kinds([
             pod::kind(),

@@ -1,7 +1,7 @@
 //! Namespace.
 //!
-//! No peer has a rule. The phase says it all; one that does not go away says why in the conditions
-//! that namespace deletion leaves.
+//! No other tool has a rule. The phase decides; a Namespace that stays Terminating explains it in the
+//! conditions that namespace deletion sets.
 
 use kindsight_sdk::prelude::*;
 
@@ -23,7 +23,7 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
     }
 }
 
-/// What the deletion waits for: content, finalizers, or a discovery that does not answer.
+/// Message of a deletion: the content, finalizers or failed discovery it waits for.
 fn obstacles(object: &Object<'_>) -> String {
     let obstacles = object
         .conditions()

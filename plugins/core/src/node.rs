@@ -1,8 +1,8 @@
 //! Node.
 //!
 //! The condition `Ready`, as kstatus reads it, except that Unknown stays Unknown: the control plane
-//! has lost the kubelet, which is no news of the Node. Cordoned is a reason and not a state, for the
-//! Pods that are there keep running.
+//! has lost the kubelet, which tells nothing about the Node. Cordoned is a reason and not a state,
+//! because its Pods keep running.
 
 use kindsight_sdk::prelude::*;
 
@@ -21,7 +21,7 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
     };
     match ready.status() {
         ConditionStatus::True if object.at("/spec/unschedulable").is_true() => {
-            Verdict::ready("Cordoned", "works, and takes no new Pods")
+            Verdict::ready("Cordoned", "works, but is unschedulable for new Pods")
         }
         ConditionStatus::True => Verdict::ready("Ready", ready.message()),
         ConditionStatus::False => Verdict::pending(ready.reason_or("NotReady"), ready.message()),

@@ -1,6 +1,6 @@
 //! PersistentVolume.
 //!
-//! No peer has a rule. Released is Present: the data waits for somebody to say what becomes of it,
+//! No other tool has a rule. Released is Present: the data is kept until somebody decides about it,
 //! and nothing is wrong.
 
 use kindsight_sdk::prelude::*;

@@ -1,7 +1,7 @@
 //! PersistentVolumeClaim.
 //!
-//! As Argo CD: Lost has lost its data and needs somebody. A claim that waits for its first Pod is
-//! Pending here; telling it from one that cannot be met takes the StorageClass (argo-cd#29201).
+//! As Argo CD: a Lost claim has lost its data and needs an operator. One that waits for its first Pod
+//! is Pending; telling it from one that cannot be bound requires the StorageClass (argo-cd#29201).
 
 use kindsight_sdk::prelude::*;
 

@@ -1,17 +1,16 @@
 //! Pod.
 //!
-//! A failed Pod is Failed, with Argo CD's search for the message (kstatus calls it Current).
-//! Containers that wait because something is wrong fail the Pod whatever its restart policy, and so
-//! do those of init containers, which Argo CD leaves out. A running Pod that is to end, one of a Job
-//! or a hook, is Pending although it is ready; any other is Ready when it says so, also with the
-//! restart policies for which Argo CD waits forever. Fifteen seconds for the scheduler to change its
-//! mind are kstatus'.
+//! A failed Pod is Failed, with the message found as in Argo CD (kstatus calls it Current).
+//! Containers that wait because of an error fail the Pod whatever its restart policy, and so do init
+//! containers, which Argo CD leaves out. A running Pod that is expected to end, one of a Job or a
+//! hook, is Pending although it is ready; any other is Ready when its condition is True, also with the
+//! restart policies for which Argo CD waits forever. The 15 seconds for the scheduler are kstatus'.
 
 mod containers;
 
 use kindsight_sdk::prelude::*;
 
-/// How long a Pod may be unschedulable before that is a failure, where the operator says nothing.
+/// Default of `unschedulableGraceSeconds`.
 const UNSCHEDULABLE_GRACE_S: i64 = 15;
 
 pub(crate) const SETTINGS_SCHEMA: &str = r#"{
@@ -21,7 +20,7 @@ pub(crate) const SETTINGS_SCHEMA: &str = r#"{
       "type": "integer",
       "minimum": 0,
       "default": 15,
-      "description": "How long after its creation a Pod may be unschedulable before it is Failed; more where nodes are added on demand."
+      "description": "Seconds after its creation that a Pod may be unschedulable before it is Failed; set more where nodes are added on demand."
     }
   },
   "additionalProperties": false
@@ -54,7 +53,7 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Fa
     let message = status.get("message").text_or_empty();
     let stuck = containers::stuck(status);
     Ok(match (status.get("phase").text_or_empty(), stuck) {
-        ("Succeeded", _) => Verdict::succeeded("Completed", "every container has ended well"),
+        ("Succeeded", _) => Verdict::succeeded("Completed", "every container succeeded"),
         ("Failed", _) => containers::failure(status),
         ("Unknown", _) => Verdict::unknown("NodeLost", message),
         (_, Some(verdict)) => verdict,
@@ -68,8 +67,8 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Fa
 fn running(object: &Object<'_>) -> Verdict {
     let ready = object.conditions().find("Ready");
     if ready.is_some_and(|ready| ready.is_true()) {
-        return if is_to_end(object) {
-            Verdict::pending("Running", "it runs, and is asked to end")
+        return if is_expected_to_end(object) {
+            Verdict::pending("Running", "it is running and expected to end")
         } else {
             Verdict::ready("Running", "")
         };
@@ -79,12 +78,12 @@ fn running(object: &Object<'_>) -> Verdict {
     }
     match ready {
         Some(ready) => Verdict::pending(ready.reason_or("NotReady"), ready.message()),
-        None => Verdict::pending("NotReady", "it does not say that it is ready"),
+        None => Verdict::pending("NotReady", "it does not report that it is ready"),
     }
 }
 
-/// Whether its running is not the point: a Job or a hook has done its work when it has ended.
-fn is_to_end(object: &Object<'_>) -> bool {
+/// Returns whether the Pod is expected to end, as one of a Job or a hook.
+fn is_expected_to_end(object: &Object<'_>) -> bool {
     let mut owners = object.metadata().get("ownerReferences").items();
     owners.any(|owner| {
         let group = owner.get("apiVersion").text_or_empty();
@@ -108,7 +107,7 @@ fn pending(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
     Ok(Verdict::pending("Starting", message.unwrap_or_default()))
 }
 
-/// Pending for a while, then Failed; at once where it does not say when it was created.
+/// Pending within the grace period, then Failed; Failed at once without a creation time.
 fn unschedulable(
     object: &Object<'_>,
     unscheduled: Condition<'_>,

@@ -1,6 +1,6 @@
 //! ReplicationController.
 //!
-//! As a ReplicaSet: kstatus' counts, and Argo CD's Failed for Pods that cannot be made.
+//! As a ReplicaSet: kstatus' counts, and Argo CD's Failed for Pods that cannot be created.
 
 use kindsight_sdk::prelude::*;
 
@@ -30,7 +30,7 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
 fn counts(object: &Object<'_>, want: i64) -> Verdict {
     let total = object.status_count("replicas");
     if total > want {
-        let message = format!("{total} replicas, {want} are wanted");
+        let message = format!("{total} replicas exist, {want} are desired");
         return Verdict::pending("ScalingDown", message);
     }
     let checks = [
@@ -45,7 +45,7 @@ fn counts(object: &Object<'_>, want: i64) -> Verdict {
         }
     }
     match want {
-        0 => Verdict::ready("ScaledToZero", "no replicas are wanted"),
+        0 => Verdict::ready("ScaledToZero", "no replicas are desired"),
         _ => Verdict::ready("Available", format!("all {want} replicas are available")),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A load balancer works when it has an address (Argo CD; kstatus is content with a cluster IP) or
 //! when somebody brought their own in `externalIPs` (Helm). The other types work as soon as the API
-//! server has given them a cluster IP. Whether Pods answer behind it is told by what owns the Pods.
+//! server has given them a cluster IP. Whether Pods answer behind it is up to their owners.
 
 use kindsight_sdk::prelude::*;
 
@@ -28,7 +28,7 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
         "LoadBalancer" if has_status => load_balancer(object),
         "LoadBalancer" => Verdict::pending("NoStatusYet", "the load balancer has not reported yet"),
         _ if !has_status => Verdict::present("NoStatus", "its status is not reported"),
-        "ExternalName" => Verdict::ready("ExternalName", "a name in DNS"),
+        "ExternalName" => Verdict::ready("ExternalName", "it is a DNS alias"),
         "ClusterIP" | "NodePort" if spec.get("clusterIP").is_empty() => {
             Verdict::pending("NoClusterIP", "it has no cluster IP yet")
         }
@@ -44,7 +44,7 @@ fn load_balancer(object: &Object<'_>) -> Verdict {
     }
     let mut own = object.at("/spec/externalIPs").items();
     if own.any(|address| address.text().is_some()) {
-        return Verdict::ready("ExternalIPs", "it is reached at addresses of its own");
+        return Verdict::ready("ExternalIPs", "it is reachable at its externalIPs");
     }
     Verdict::pending("NoAddress", "the load balancer has no address yet")
 }

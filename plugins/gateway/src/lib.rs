@@ -1,8 +1,7 @@
 //! Interpreter for the group `gateway.networking.k8s.io`: Gateways, their classes, routes and
 //! policies.
 //!
-//! All of them report in the same conditions, so they differ only in where those stand: see
-//! [`parts`].
+//! All of them report the same conditions, in different places of the status: see [`parts`].
 
 mod fixtures;
 mod parts;
@@ -17,7 +16,7 @@ const GROUP: &str = "gateway.networking.k8s.io";
 
 const ROUTES: [&str; 5] = ["HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute"];
 
-/// What every rule here looks at beside its own fields.
+/// Metadata fields that every rule of this group reads.
 const METADATA: [&str; 3] = [
     "/metadata/deletionTimestamp",
     "/metadata/finalizers",

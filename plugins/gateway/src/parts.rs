@@ -1,4 +1,4 @@
-//! The parts of an object that each have conditions of their own, and what they say together.
+//! Parts of an object with conditions of their own, and the verdict on all of them.
 
 use kindsight_sdk::prelude::*;
 
@@ -10,15 +10,15 @@ const REPORTED: [&str; 3] = ["Accepted", "ResolvedRefs", "Programmed"];
 
 /// A Gateway or one of its listeners, one parent of a route, one ancestor of a policy.
 pub(crate) struct Part<'a> {
-    /// Whose conditions they are, as the beginning of a message; empty for the object's own.
+    /// Prefix of messages that names the part; empty for the object itself.
     pub(crate) name: String,
-    /// Those of this generation.
+    /// Its conditions of this generation.
     pub(crate) conditions: Conditions<'a>,
-    /// The one that has to be there, for there is no evidence without.
+    /// The condition without which there is no evidence.
     pub(crate) required: Option<&'static str>,
 }
 
-/// The worst that any part says, if not all is well: refused anywhere, then unconfirmed anywhere.
+/// The worst verdict of any part, unless all are well: refused comes before unconfirmed.
 pub(crate) fn complaint(parts: &[Part<'_>]) -> Option<Verdict> {
     let refused = parts.iter().find_map(Part::refused);
     refused.or_else(|| parts.iter().find_map(Part::unconfirmed))
@@ -41,16 +41,16 @@ impl Part<'_> {
             let message = || self.message(condition.message());
             (!condition.is_true()).then(|| Verdict::pending(condition.reason_or(name), message()))
         });
-        waiting.or_else(|| self.silent())
+        waiting.or_else(|| self.unreported())
     }
 
-    /// Pending, because the required condition is not there, or speaks of an older generation.
-    fn silent(&self) -> Option<Verdict> {
+    /// Pending, because the required condition is missing or of an older generation.
+    fn unreported(&self) -> Option<Verdict> {
         let name = self.required?;
         if self.conditions.find(name).is_some() {
             return None;
         }
-        let message = format!("it does not say {name} of the newest generation");
+        let message = format!("it reports no condition {name} of the newest generation");
         Some(Verdict::pending(
             "WaitingForController",
             self.message(&message),

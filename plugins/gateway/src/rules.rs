@@ -1,9 +1,9 @@
-//! One rule a Kind: which parts it has, and what they have to say.
+//! One rule per Kind: its parts, and the conditions they must report.
 //!
-//! As Argo CD's scripts, which read TLS, TCP and UDP routes not at all; here they are routes like the
-//! others. Conditions of an older generation do not count. Two things are stricter: a Gateway has to
-//! say that it is programmed and anything else that it is accepted, where Argo CD takes silence for
-//! consent; and a listener that is refused fails its Gateway also while that is being programmed.
+//! As Argo CD's scripts, which do not cover TLS, TCP and UDP routes. Conditions of an older generation
+//! do not count. Two things are stricter: a Gateway must report Programmed and any other Kind
+//! Accepted, where Argo CD takes a missing condition for True; and a refused listener fails its
+//! Gateway also while that is being programmed.
 
 use kindsight_sdk::prelude::*;
 
@@ -38,7 +38,7 @@ pub(crate) fn route(object: &Object<'_>) -> Verdict {
     judge(object, "Accepted", &parts.collect::<Vec<_>>())
 }
 
-/// Every ancestor has to have seen the newest generation.
+/// Every ancestor must have observed the newest generation.
 pub(crate) fn backend_tls_policy(object: &Object<'_>) -> Verdict {
     let ancestors = object.at("/status/ancestors").items();
     let parts = ancestors.map(|ancestor| Part {
@@ -49,24 +49,24 @@ pub(crate) fn backend_tls_policy(object: &Object<'_>) -> Verdict {
     judge(object, "Accepted", &parts.collect::<Vec<_>>())
 }
 
-fn judge(object: &Object<'_>, well: &str, parts: &[Part<'_>]) -> Verdict {
+fn judge(object: &Object<'_>, reason: &str, parts: &[Part<'_>]) -> Verdict {
     if let Some(verdict) = standard::checks(object) {
         return verdict;
     }
     if parts.is_empty() {
-        let message = "no controller speaks of its newest generation";
+        let message = "no controller has reported on its newest generation";
         return Verdict::pending("WaitingForController", message);
     }
     complaint(parts)
         .or_else(|| unclear(object))
-        .unwrap_or_else(|| Verdict::ready(well, ""))
+        .unwrap_or_else(|| Verdict::ready(reason, ""))
 }
 
-/// Present, where nobody can tell whether the conditions speak of the newest generation.
+/// Present, where the generation cannot be compared with that of the conditions.
 fn unclear(object: &Object<'_>) -> Option<Verdict> {
     let generation = object.at("/metadata/generation");
     let is_clear = !generation.is_present() || generation.integer().is_some();
-    let message = "its generation is no number, so its conditions may be of an older one";
+    let message = "its generation is not a number, so its conditions may be of an older one";
     (!is_clear).then(|| Verdict::present("NumberUnclear", message))
 }
 

@@ -1,26 +1,25 @@
-//! What the type of a condition says about how to read its status.
+//! Roles of condition types: the meaning of their status.
 //!
-//! The polarity of a condition is not written anywhere in the object, only in its name. The tables
-//! are those of wrangler (Rancher) and kubectl-status, put together with the 196 types that occur
-//! in Argo CD's examples. A type is compared as words, without a domain in front of it.
+//! The polarity of a condition is nowhere in the object but in the name of its type. The tables are
+//! those of wrangler (Rancher) and kubectl-status, merged with the 196 types that occur in Argo CD's
+//! examples. A type is compared word by word, without its domain.
 
 use crate::words::tokens;
 
-/// How to read a condition.
+/// Meaning of a condition's status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Sums the object up: True is ready.
     Summary,
-    /// As [`Role::Summary`], but True says only that it came to an end.
+    /// As [`Role::Summary`], but True means only that it has ended.
     End,
-    /// One question the controller answers of the whole object. True is enough where there is no
-    /// summary.
+    /// One aspect of the whole object. True is enough where there is no summary.
     Verdict,
-    /// As [`Role::Verdict`], and False means that somebody refused it.
+    /// As [`Role::Verdict`], and False means that it was refused.
     Acceptance,
-    /// Something that must be true of the whole object, but is not all there is to it.
+    /// Must be True for the whole object, but is not sufficient.
     Step,
-    /// Something that must be true of a part of it.
+    /// Must be True for a part of the object.
     Part,
     /// True is a failure.
     Abnormal,
@@ -28,12 +27,12 @@ pub(crate) enum Role {
     Transition,
     /// True is stopped on purpose.
     Pause,
-    /// Nothing is known of it.
+    /// An unknown type.
     Other,
 }
 
 impl Role {
-    /// Whether a condition of this role should be True.
+    /// Returns whether a condition of this role should be True.
     pub(crate) fn is_positive(self) -> bool {
         !matches!(
             self,
@@ -42,7 +41,7 @@ impl Role {
     }
 }
 
-/// Types that say it all, as whole words.
+/// Roles of whole types.
 const WHOLE: &[(&str, Role)] = &[
     ("available", Role::Summary),
     ("healthy", Role::Summary),
@@ -67,7 +66,7 @@ const WHOLE: &[(&str, Role)] = &[
     ("suspended", Role::Pause),
 ];
 
-/// What the last word of a type says, unless the whole says it.
+/// Roles by the last word of a type, unless the whole type is listed.
 const ENDINGS: &[(&str, Role)] = &[
     ("compliant", Role::Acceptance),
     ("valid", Role::Acceptance),
@@ -135,7 +134,7 @@ const ENDINGS: &[(&str, Role)] = &[
     ("waiting", Role::Transition),
 ];
 
-/// Words that make a type a failure wherever they stand, unless it ends in a good word.
+/// Words that make a type a failure wherever they occur, unless it ends in a good word.
 const ABNORMAL: &[&str] = &[
     "blocked",
     "conflict",
@@ -169,10 +168,10 @@ const ABNORMAL: &[&str] = &[
     "violated",
 ];
 
-/// Words behind the one that counts: `ScalingUp`, `RollingOut`.
+/// Particles after the word that counts: `ScalingUp`, `RollingOut`.
 const PARTICLES: &[&str] = &["down", "out", "over", "up"];
 
-/// How to read a condition of that type.
+/// Role of a condition type.
 pub(crate) fn role(name: &str) -> Role {
     let name = name.rsplit('/').next().unwrap_or(name);
     let tokens = tokens(name);

@@ -1,4 +1,4 @@
-//! What the conditions say, one by one and together.
+//! Evidence from conditions, one by one and together.
 
 mod claim;
 
@@ -9,7 +9,7 @@ use crate::evidence::{Evidence, Says};
 use crate::words::{Meaning, meaning};
 use claim::Claim;
 
-/// What a list of conditions says; empty where there is none that says anything.
+/// Evidence from a list of conditions; empty where none of them is evidence.
 pub(crate) fn evidence(holder: Node<'_>, generation: Option<i64>) -> Vec<Evidence> {
     let list = holder.get("conditions");
     let all: Vec<Claim<'_>> = claims(list).collect();
@@ -29,33 +29,33 @@ pub(crate) fn evidence(holder: Node<'_>, generation: Option<i64>) -> Vec<Evidenc
     read.chain(is_history.then(history)).collect()
 }
 
-/// Conditions of an older generation, and none of this one that sums up.
+/// Pending: some conditions are of an older generation, and this one has no summary.
 fn history() -> Evidence {
-    let message = "the conditions speak of an older generation";
+    let message = "the conditions are of an older generation";
     Evidence::new(Says::Pending, &["GenerationNotObserved"], message)
 }
 
-/// Whether any condition of this generation that should be True is.
+/// Returns whether any condition of this generation that should be True is True.
 pub(crate) fn any_holds(holder: Node<'_>, generation: Option<i64>) -> bool {
     claims(holder.get("conditions")).any(|claim| {
         claim.role.is_positive() && claim.is(ConditionStatus::True) && !claim.is_stale(generation)
     })
 }
 
-/// Whether every status in the list is a string, as the API has it. Another type was not written by
-/// a controller, and who wrote it is not known.
+/// Returns whether every status in the list is a string, as the API requires. One of another type
+/// was not written by a controller.
 pub(crate) fn are_genuine(holder: Node<'_>) -> bool {
     let mut items = holder.get("conditions").items();
     items.all(|item| item.get("status").text().is_some())
 }
 
-/// Whether any condition says for which generation it was set.
+/// Returns whether any condition names the generation it was set for.
 pub(crate) fn name_a_generation(holder: Node<'_>) -> bool {
     let mut items = holder.get("conditions").items();
     items.any(|item| item.get("observedGeneration").is_present())
 }
 
-/// A list of conditions with nothing in it: the Kind has conditions, and nobody has set one.
+/// Pending for an empty list: the Kind has conditions, and none is set yet.
 fn empty(list: Node<'_>) -> Vec<Evidence> {
     if !list.is_array() {
         return Vec::new();
@@ -72,7 +72,7 @@ fn claims(list: Node<'_>) -> impl Iterator<Item = Claim<'_>> {
         .chain(mapped.map(|(name, node)| Claim::new(name, node)))
 }
 
-/// Whether a summary is there, and whether every one is True.
+/// `None` without a summary, else whether every summary is True.
 fn sums_up(claims: &[Claim<'_>]) -> Option<bool> {
     let mut summaries = claims
         .iter()
@@ -82,7 +82,7 @@ fn sums_up(claims: &[Claim<'_>]) -> Option<bool> {
     Some(summaries.all(|claim| claim.is(ConditionStatus::True)))
 }
 
-/// What one condition says. `summed_up`: whether there is a summary, and whether it is True.
+/// Evidence from one condition. `summed_up`: the result of [`sums_up`].
 fn read(claim: Claim<'_>, summed_up: Option<bool>) -> Option<Evidence> {
     let is_true = claim.is(ConditionStatus::True);
     let says = match claim.role {
@@ -119,7 +119,7 @@ fn does_not_hold(claim: Claim<'_>) -> Says {
     }
 }
 
-/// A condition beside the summary that is not True, or where there is no summary.
+/// A positive condition beside the summary, or without one.
 fn detail(claim: Claim<'_>, summed_up: Option<bool>) -> Option<Says> {
     match claim.status {
         ConditionStatus::True => None,
@@ -162,8 +162,8 @@ fn transition(claim: Claim<'_>) -> Option<Says> {
     }
 }
 
-/// A condition nobody knows: False is a failure only where its reason says so (its message is not
-/// enough) and nothing sums up to ready.
+/// A condition of an unknown type: False is a failure only where its reason says so (its message is
+/// not enough) and no summary is True.
 fn other(claim: Claim<'_>, summed_up: Option<bool>) -> Option<Says> {
     let failed =
         claim.is(ConditionStatus::False) && meaning(claim.reason()) == Some(Meaning::Failed);

@@ -1,14 +1,13 @@
-//! Counts that fall short. Full counts are no evidence of anything: nobody says what they count.
+//! Counts below their target. Full counts are no evidence: it is unknown what they count.
 
 use kindsight_sdk::prelude::*;
 
 use crate::evidence::{Evidence, Says};
 
-/// How the name of a count begins of which there should be as many as of the rest of its name:
-/// `readyReplicas` of `replicas`.
+/// Prefixes of counts whose target is the count named by the rest: `readyReplicas` of `replicas`.
 const PREFIXES: &[&str] = &["ready", "available", "updated", "healthy"];
 
-/// Counts whose names do not go by the pattern.
+/// Counts and their targets whose names do not follow the pattern.
 const PAIRS: &[(&str, &str)] = &[
     ("numberReady", "desiredNumberScheduled"),
     ("numberAvailable", "desiredNumberScheduled"),
@@ -16,7 +15,7 @@ const PAIRS: &[(&str, &str)] = &[
     ("readyPods", "matchedPods"),
 ];
 
-/// The counts that fall short of what was asked for.
+/// Evidence from counts below their target.
 pub(crate) fn evidence(object: &Object<'_>) -> Vec<Evidence> {
     compared(object)
         .filter(|(_, have, want)| have < want)
@@ -27,26 +26,26 @@ pub(crate) fn evidence(object: &Object<'_>) -> Vec<Evidence> {
         .collect()
 }
 
-/// Whether there are counts, not of nothing, and every one is as it should be.
+/// Returns whether there are counts, each with a target above 0 that it has reached.
 pub(crate) fn are_full(object: &Object<'_>) -> bool {
     let mut counts = compared(object).peekable();
     counts.peek().is_some() && counts.all(|(_, have, want)| have >= want && want > 0)
 }
 
-/// Counts, how many they are and how many they should be.
+/// Counts: name, value and target.
 fn compared<'a>(object: &Object<'a>) -> impl Iterator<Item = (&'a str, i64, i64)> + use<'a> {
     let (spec, status) = (object.spec(), object.status());
     let named = status
         .members()
-        .filter_map(move |(name, have)| Some((name, have.integer()?, wanted(spec, status, name)?)));
+        .filter_map(move |(name, have)| Some((name, have.integer()?, target(spec, status, name)?)));
     let fractions = status
         .members()
         .filter_map(|(name, text)| fraction(name, text.text()?));
     named.chain(fractions)
 }
 
-/// How many a count should be.
-fn wanted(spec: Node<'_>, status: Node<'_>, name: &str) -> Option<i64> {
+/// Target of a count.
+fn target(spec: Node<'_>, status: Node<'_>, name: &str) -> Option<i64> {
     if let Some((_, whole)) = PAIRS.iter().find(|(part, _)| *part == name) {
         return status.get(whole).integer();
     }
@@ -71,7 +70,7 @@ fn uncapitalised(name: &str) -> String {
     first.into_iter().chain(chars).collect()
 }
 
-/// `"0/1"` in a member whose name speaks of ready or replicas.
+/// `"0/1"` in a member whose name contains `ready` or `replicas`.
 fn fraction<'a>(name: &'a str, text: &str) -> Option<(&'a str, i64, i64)> {
     let lower = name.to_ascii_lowercase();
     if !lower.contains("ready") && !lower.contains("replicas") {
@@ -81,14 +80,14 @@ fn fraction<'a>(name: &'a str, text: &str) -> Option<(&'a str, i64, i64)> {
     Some((name, have.trim().parse().ok()?, want.trim().parse().ok()?))
 }
 
-/// Whether the status counts replicas, which only the spec can say are the right ones.
+/// Returns whether the status counts replicas, whose target only the spec has.
 pub(crate) fn are_reported(object: &Object<'_>) -> bool {
     ["replicas", "readyReplicas", "availableReplicas"]
         .iter()
         .any(|count| object.status().get(count).is_present())
 }
 
-/// Whether every count of replicas that is there can be read. One that cannot may fall short.
+/// Returns whether every replica count is a number. One that is not may be below its target.
 pub(crate) fn are_clear(object: &Object<'_>) -> bool {
     let counts = object.status().members().filter(|(name, _)| {
         let what = PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix));

@@ -1,23 +1,23 @@
-//! One thing the object says of itself, and what several of them come to.
+//! Pieces of evidence, and the verdict they add up to.
 
 use kindsight_sdk::prelude::*;
 
 use crate::words::{Meaning, tokens};
 
-/// What a piece of evidence says, from good to bad: the worst one decides.
+/// Signal of a piece of evidence, from good to bad: the worst one decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Says {
     /// Has finished well.
     Finished,
     /// Works.
     Ready,
-    /// Speaks against ready, and says nothing else that could be relied on.
+    /// Speaks against Ready, and is no evidence of another state.
     Doubtful,
     /// The controller says that it does not know.
     Unknown,
     /// On its way.
     Pending,
-    /// What it stands for is not there.
+    /// The thing it represents does not exist.
     Absent,
     /// Stopped on purpose.
     Suspended,
@@ -26,7 +26,7 @@ pub(crate) enum Says {
 }
 
 impl Says {
-    /// Whether it speaks for ready.
+    /// Returns whether it speaks for Ready.
     pub(crate) fn is_good(self) -> bool {
         self <= Self::Ready
     }
@@ -46,7 +46,7 @@ impl From<Meaning> for Says {
     }
 }
 
-/// One thing the object says of itself.
+/// One piece of evidence in an object.
 #[derive(Debug, Clone)]
 pub(crate) struct Evidence {
     pub(crate) says: Says,
@@ -56,7 +56,7 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
-    /// Evidence whose reason is the first of `reasons` that makes one word, as programs compare it.
+    /// Creates evidence with the first of `reasons` that makes one word, as programs compare it.
     pub(crate) fn new(says: Says, reasons: &[&str], message: impl Into<String>) -> Self {
         let mut words = reasons.iter().filter_map(|reason| one_word(reason));
         Self {
@@ -66,9 +66,9 @@ impl Evidence {
         }
     }
 
-    /// The same, as no more than a reason not to call ready what says that it is.
+    /// Reduces it to a doubt about an object that reports ready.
     pub(crate) fn contradicting(self) -> Self {
-        let message = format!("it says that it is ready, and yet: {}", self.message);
+        let message = format!("it reports ready, but: {}", self.message);
         Self::new(Says::Doubtful, &["Contradictory"], message)
     }
 
@@ -89,15 +89,15 @@ impl Evidence {
     }
 }
 
-/// The first of the worst.
+/// Verdict of the first piece with the worst signal.
 pub(crate) fn verdict(evidence: Vec<Evidence>) -> Option<Verdict> {
     let worst = evidence.iter().map(|piece| piece.says).max()?;
     let first = evidence.into_iter().find(|piece| piece.says == worst)?;
     Some(first.verdict())
 }
 
-/// A reason as one `CamelCase` word: `yellow` as `Yellow`, `NOT_READY` as `NotReady`; nothing of a
-/// sentence.
+/// A reason as one `CamelCase` word: `yellow` as `Yellow`, `NOT_READY` as `NotReady`; `None` for
+/// a sentence.
 fn one_word(reason: &str) -> Option<String> {
     const TOKENS_MAX: usize = 6;
     const REASON_BYTES_MAX: usize = 128;

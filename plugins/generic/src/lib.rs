@@ -1,15 +1,15 @@
-//! Interpreter for the Kinds nobody wrote a rule for.
+//! Interpreter for Kinds without a rule of their own.
 //!
-//! It knows no API group and no Kind, only the ways in which controllers usually speak: conditions
+//! It knows no API group and no Kind, only the usual conventions of controllers: conditions
 //! ([`conditions`]), words like `phase: Running` ([`members`], [`words`]), counts ([`counts`]) and
-//! the same once more in the parts of the status ([`nested`]). Each of them is a piece of
-//! [`evidence`], the worst piece decides ([`weigh`]), and ready takes a good piece and none against
-//! it. Where there is none, or they contradict each other, it says Present.
+//! the same in nested parts of the status ([`nested`]). Each is a piece of [`evidence`] and the worst
+//! piece decides ([`weigh`]); Ready requires a good piece and none against it. Without evidence, or
+//! with pieces that contradict each other, the verdict is Present.
 //!
-//! kstatus calls an object Current where it says nothing, Argo CD nothing at all, Karmada Healthy.
-//! Beside that, the differences to them are: a failed attempt is a failure although it is tried
-//! again (`Reconciling` and `Ready` False with a reason that says so), where kstatus waits; and an
-//! object without a status is Pending while it is new.
+//! On an object that reports nothing, kstatus says Current, Argo CD nothing and Karmada Healthy.
+//! Other differences: a failed attempt is a failure although it is retried (`Reconciling`, and `Ready`
+//! False with a reason that says so), where kstatus waits; and an object without a status is Pending
+//! while it is new.
 
 mod condition_types;
 mod conditions;
@@ -27,10 +27,10 @@ use kindsight_sdk::prelude::*;
 /// The interpreter.
 pub struct Generic;
 
-/// The state of an object that says that what it stands for is not there.
+/// State of an object that reports that the thing it represents does not exist.
 const NOT_PRESENT: &str = "NotPresent";
 
-/// Where controllers are told to leave an object alone.
+/// Flags that tell controllers to leave an object alone.
 const PAUSE_FLAGS: [&str; 6] = [
     "/spec/paused",
     "/spec/strategy/paused",
@@ -69,7 +69,7 @@ impl Interpreter for Generic {
         .state(
             NOT_PRESENT,
             Phase::NotPresent,
-            "Says that what it stands for is not there",
+            "Reports that the thing it represents does not exist",
         )
         .settings_schema(silence::SETTINGS_SCHEMA)
     }
@@ -94,14 +94,14 @@ impl Interpreter for Generic {
 
 kindsight_sdk::export!(Generic);
 
-/// Suspended by its spec. It comes before anything the status says: that is from before.
+/// Suspended by its spec, which outweighs the status: that may be from before.
 fn suspended(object: &Object<'_>) -> Option<Verdict> {
     let flag = PAUSE_FLAGS.iter().find(|flag| object.at(flag).is_true())?;
     let name = flag.trim_start_matches('/').replace('/', ".");
     Some(Verdict::suspended("Suspended", format!("{name} is set")))
 }
 
-/// What has come to its end is not suspended, whatever its spec says.
+/// Returns whether the object has finished, and so is not suspended, whatever its spec says.
 fn has_finished(verdict: Option<&Verdict>) -> bool {
     verdict.is_some_and(|verdict| verdict.state == "Succeeded")
 }
@@ -137,7 +137,7 @@ mod tests {
         kindsight_sdk::harness::check_fixtures::<Generic>();
     }
 
-    /// Whatever a reporter leaves out or rewrites, nothing becomes ready by it.
+    /// Fields that a reporter leaves out or rewrites never make an object ready.
     #[test]
     fn an_object_that_is_not_ready_does_not_become_so_by_what_is_left_out() {
         let objects = [

@@ -1,4 +1,4 @@
-//! What the members of the status say beside the conditions: phases, states, healths, flags and
+//! Evidence from members of the status other than conditions: phases, states, healths, flags and
 //! errors.
 
 use kindsight_sdk::prelude::*;
@@ -6,21 +6,21 @@ use kindsight_sdk::prelude::*;
 use crate::evidence::{Evidence, Says};
 use crate::words::{Meaning, meaning, tokens};
 
-/// How the name of a member ends that tells the state of the object in a word.
+/// Last words of member names whose value is the state of the object.
 const STATE_ENDINGS: &[&str] = &["health", "phase", "stage", "state", "status"];
 
-/// How the name of a member begins that tells of another time than now.
+/// First words of member names that refer to another time than now.
 const OTHER_TIMES: &[&str] = &[
     "desired", "expected", "initial", "old", "previous", "target",
 ];
 
-/// Members that are not of this moment, or not of this object, whatever is in them.
-const PASSED_OVER: &[&str] = &["conditions", "history", "transition"];
+/// Words in member names that refer to another time or another object.
+const NOT_CURRENT: &[&str] = &["conditions", "history", "transition"];
 
-/// Members that hold the word for the whole object under another name.
+/// Other names of members whose value is the state of the object.
 const STATE_NAMES: &[&str] = &["compliant"];
 
-/// Flags, and what they say when they are true and when they are false.
+/// Flags, with their signal when true and when false.
 const FLAGS: &[(&str, Option<Says>, Option<Says>)] = &[
     ("ready", Some(Says::Ready), Some(Says::Pending)),
     ("readyToUse", Some(Says::Ready), Some(Says::Pending)),
@@ -38,8 +38,8 @@ const FLAGS: &[(&str, Option<Says>, Option<Says>)] = &[
     ("suspended", Some(Says::Suspended), None),
 ];
 
-/// Members that are there only when something went wrong: a text, or an object with a message. They
-/// say that it is not ready; whether it is given up or tried again is for the state to say.
+/// Members that are set only after an error: a text, or an object with a message. They mean not
+/// ready; whether the controller gave up or retries is up to the state.
 const ERRORS: &[&str] = &[
     "errMsg",
     "error",
@@ -50,7 +50,7 @@ const ERRORS: &[&str] = &[
     "failureReason",
 ];
 
-/// Members of something that comes to an end. Its `running` is not ready yet.
+/// Members of a task, which ends: its `running` is not ready yet.
 const TASK_MARKS: &[&str] = &[
     "completionTime",
     "endTime",
@@ -61,11 +61,11 @@ const TASK_MARKS: &[&str] = &[
     "startedAt",
 ];
 
-/// Names of members whose word is the state of the whole object and of nothing in it.
+/// Members whose value is the state of the whole object and not of a part.
 const WHOLE_STATES: &[&str] = &["currentState", "health", "phase", "state", "status"];
 
-/// What the status itself says, beside its conditions. `corroborated`: whether something else in it
-/// says that something works.
+/// Evidence from the status itself, without its conditions. `corroborated`: whether something else in
+/// it shows that something works.
 pub(crate) fn evidence(status: Node<'_>, corroborated: bool) -> Vec<Evidence> {
     let mut evidence = words(status, corroborated);
     evidence.extend(flags(status));
@@ -73,8 +73,8 @@ pub(crate) fn evidence(status: Node<'_>, corroborated: bool) -> Vec<Evidence> {
     evidence
 }
 
-/// The state words of one object. A word that is not known speaks against ready, for it may say
-/// anything; a failure of a part (`lastBackupStatus`) does no more where the whole is well.
+/// Evidence from the state words of one object. An unknown word speaks against Ready, as it may mean
+/// anything; a failed part (`lastBackupStatus`) does no more than that where the whole is good.
 pub(crate) fn words(holder: Node<'_>, corroborated: bool) -> Vec<Evidence> {
     let is_task = TASK_MARKS.iter().any(|mark| holder.get(mark).is_present());
     let words: Vec<_> = holder
@@ -105,7 +105,7 @@ pub(crate) fn words(holder: Node<'_>, corroborated: bool) -> Vec<Evidence> {
     words.into_iter().map(read).collect()
 }
 
-/// Running is ready for a server and half way for a task, and the word alone does not say which.
+/// Doubt about `Running`, which is ready for a server and half way for a task.
 fn running(name: &str, text: &str) -> Evidence {
     let message = format!("{name} is {text}, which may be a task that has not ended yet");
     Evidence::new(Says::Doubtful, &["RunningUnclear"], message)
@@ -126,7 +126,7 @@ fn word(name: &str, text: &str) -> Evidence {
     }
 }
 
-/// Whether a member of that name tells the state of what holds it.
+/// Returns whether a member of that name holds the state of its parent.
 pub(crate) fn is_state(name: &str) -> bool {
     let tokens = tokens(name);
     let first = tokens.first().map_or("", String::as_str);
@@ -134,12 +134,12 @@ pub(crate) fn is_state(name: &str) -> bool {
     STATE_NAMES.contains(&name) || (STATE_ENDINGS.contains(&last) && !OTHER_TIMES.contains(&first))
 }
 
-/// Whether what is below a member of that name is of this moment.
+/// Returns whether the content of a member of that name is current.
 pub(crate) fn is_of_now(name: &str) -> bool {
     let tokens = tokens(name);
     let first = tokens.first().map_or("", String::as_str);
-    let passed_over = |token: &String| PASSED_OVER.contains(&token.as_str());
-    first != "last" && !OTHER_TIMES.contains(&first) && !tokens.iter().any(passed_over)
+    let not_current = |token: &String| NOT_CURRENT.contains(&token.as_str());
+    first != "last" && !OTHER_TIMES.contains(&first) && !tokens.iter().any(not_current)
 }
 
 pub(crate) fn flags(holder: Node<'_>) -> impl Iterator<Item = Evidence> {

@@ -1,9 +1,9 @@
-//! What the parts of the status say, where it is made of parts.
+//! Evidence from nested parts of the status.
 //!
-//! Many Kinds keep the word in an object below the status (`status.jobStatus.state`), or one for
-//! each part. A part may speak for the object where the object itself says nothing. For ready it
-//! does so only in an object close by or in conditions; the words of the items of a list do not, for
-//! nobody says that the list is whole.
+//! Many Kinds keep the state word in an object below the status (`status.jobStatus.state`), or one
+//! for each part. A part may speak for the object where the object itself reports nothing. It speaks
+//! for Ready only from an object close by or by conditions; words in the items of a list do not, as
+//! the list may be incomplete.
 
 use kindsight_sdk::prelude::*;
 
@@ -11,13 +11,13 @@ use crate::conditions;
 use crate::evidence::Evidence;
 use crate::members::{flags, is_of_now, words};
 
-/// How deep below the status is looked.
+/// Levels below the status that are searched.
 const DEPTH_MAX: usize = 4;
 
-/// How deep below the status a part may speak for ready: `status.statuses.<who>.state`.
+/// Levels below the status at which a part may speak for Ready: `status.statuses.<who>.state`.
 const GOOD_DEPTH_MAX: usize = 2;
 
-/// What the parts say.
+/// Evidence from all parts.
 pub(crate) fn evidence(status: Node<'_>, generation: Option<i64>) -> Vec<Evidence> {
     let mut found = Vec::new();
     collect(status, generation, 1, &mut found);
@@ -41,8 +41,8 @@ fn collect(holder: Node<'_>, generation: Option<i64>, depth: usize, found: &mut 
     }
 }
 
-/// What the items of a list say. Conditions of every parent, ancestor or listener, as the Gateway
-/// API has them, may speak for ready.
+/// Evidence from the items of a list. Conditions of every parent, ancestor or listener, as in the
+/// Gateway API, may speak for Ready.
 fn items(list: Node<'_>, generation: Option<i64>, depth: usize) -> Vec<Evidence> {
     let conditions = list
         .items()

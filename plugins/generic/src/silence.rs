@@ -1,12 +1,12 @@
-//! An object that says nothing.
+//! Verdict on an object that reports nothing.
 //!
-//! Many Kinds have no status at all (routes, rules, templates), so nothing said is no reason to wait
-//! for ever. Those that have one get their first status within seconds; until then nothing said is
-//! most likely nothing done, and to count the object as present would be early.
+//! Many Kinds have no status at all (routes, rules, templates), so a missing status is no reason to
+//! wait forever. The others get their first status within seconds; until then the controller has most
+//! likely done nothing, and Present would be premature.
 
 use kindsight_sdk::prelude::*;
 
-/// How long after its creation an object may be silent, where the operator says nothing.
+/// Default of `statusGraceSeconds`.
 const STATUS_GRACE_S: i64 = 30;
 
 pub(crate) const SETTINGS_SCHEMA: &str = r#"{
@@ -16,14 +16,13 @@ pub(crate) const SETTINGS_SCHEMA: &str = r#"{
       "type": "integer",
       "minimum": 0,
       "default": 30,
-      "description": "How long after its creation an object that reports nothing is Pending before it is Present."
+      "description": "Seconds after its creation that an object that reports nothing is Pending before it is Present."
     }
   },
   "additionalProperties": false
 }"#;
 
-/// Pending while the object is new, then Present. Of an object that does not say how old it is,
-/// nothing can be expected.
+/// Pending while the object is new, then Present; Present at once without a creation time.
 pub(crate) fn verdict(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
     let created_ms = object.at("/metadata/creationTimestamp").time_ms();
     if let Some(created_ms) = created_ms {

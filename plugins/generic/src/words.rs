@@ -1,4 +1,4 @@
-//! What a word in a phase, state, health or reason means.
+//! Meanings of words in a phase, state, health or reason.
 //!
 //! Values are compared as tokens: `ImportInProgress`, `IMPORT_IN_PROGRESS` and `import in progress`
 //! are the same. The words are in [`tables`].
@@ -9,18 +9,18 @@ use tables::{
     FAILED, FINISHED, GOOD, NEGATIONS, PAIRS, PENDING, PROSPECTS, STEADY, SUSPENDED, WHOLE,
 };
 
-/// What a word says, from good to bad. The order matters: of two the worse one counts.
+/// Meaning of a word, from good to bad. The order matters: of two the worse one counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Meaning {
     /// Has ended well.
     Finished,
     /// Works.
     Good,
-    /// Literally not known.
+    /// Literally `Unknown`.
     Unknown,
     /// On its way.
     Pending,
-    /// Is not there.
+    /// Does not exist.
     Absent,
     /// Stopped on purpose.
     Suspended,
@@ -28,10 +28,10 @@ pub(crate) enum Meaning {
     Failed,
 }
 
-/// The most words of a sentence in which a good word is believed.
+/// Most words a value may have for a good word in it to count.
 const GOOD_TOKENS_MAX: usize = 4;
 
-/// What a value says, if anything.
+/// Meaning of a value, if it is known.
 pub(crate) fn meaning(text: &str) -> Option<Meaning> {
     let tokens = tokens(text);
     let whole = tokens.concat();
@@ -43,7 +43,7 @@ pub(crate) fn meaning(text: &str) -> Option<Meaning> {
     if worst == Some(Meaning::Failed) {
         return worst;
     }
-    // English puts the point last: ProvisioningSucceeded, UpgradePending.
+    // In English the last word decides: ProvisioningSucceeded, UpgradePending.
     let meaning = found.last().copied().flatten().or(worst)?;
     let hoped_for = tokens
         .iter()
@@ -55,7 +55,7 @@ pub(crate) fn meaning(text: &str) -> Option<Meaning> {
     Some(meaning)
 }
 
-/// What each token says where it stands.
+/// Meaning of each token in its context.
 fn found(tokens: &[String]) -> Vec<Option<Meaning>> {
     let mut before = "";
     let mut negated_before = false;
@@ -94,12 +94,12 @@ fn pair(before: &str, token: &str) -> Option<Meaning> {
     Some(known.1)
 }
 
-/// What `not` makes of a word: `NotReady` is on its way, `NotFailed` says nothing.
+/// Meaning of a negated word: `NotReady` is pending, `NotFailed` means nothing.
 fn negated(meaning: Meaning) -> Option<Meaning> {
     matches!(meaning, Meaning::Good | Meaning::Finished).then_some(Meaning::Pending)
 }
 
-/// The lower-case words of a value, split at case changes and at whatever is no letter or digit.
+/// The lower-case words of a value, split at case changes and at anything but letters and digits.
 pub(crate) fn tokens(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut token = String::new();

@@ -1,4 +1,4 @@
-//! Examples the host tries before the component goes live.
+//! Fixtures that the host checks before the component goes live.
 
 use kindsight_sdk::prelude::*;
 

@@ -1,8 +1,8 @@
 //! Ingress.
 //!
-//! As Argo CD: an address is what shows that a controller took it. Many controllers never publish one
-//! (argo-cd#14607, #28345, #5620), so the operator may say for which classes none is expected; such
-//! an Ingress is Present, for nothing shows that it works.
+//! As Argo CD: an address shows that a controller serves it. Many controllers never publish one
+//! (argo-cd#14607, #28345, #5620), so settings may name the classes without; such an Ingress is
+//! Present, because nothing shows that it works.
 
 use kindsight_sdk::prelude::*;
 
@@ -12,7 +12,7 @@ pub(crate) const SETTINGS_SCHEMA: &str = r#"{
     "requireAddress": {
       "type": "boolean",
       "default": true,
-      "description": "Whether an Ingress without an address is Pending; if not, it is Present."
+      "description": "If true, an Ingress without an address is Pending; if false, it is Present."
     },
     "classesWithoutAddress": {
       "type": "array",
@@ -24,7 +24,7 @@ pub(crate) const SETTINGS_SCHEMA: &str = r#"{
   "additionalProperties": false
 }"#;
 
-/// Where the class stood before `spec.ingressClassName`.
+/// Annotation that named the class before `spec.ingressClassName`.
 const CLASS_ANNOTATION: &str = "kubernetes.io/ingress.class";
 
 pub(crate) fn kind(group: &str) -> Kind {

@@ -1,5 +1,5 @@
 //! Interpreter for the group `networking.k8s.io`: Ingress, also under its old group `extensions`, and
-//! NetworkPolicy and `IngressClass`, which know no readiness.
+//! NetworkPolicy and `IngressClass`, which report no readiness.
 
 mod fixtures;
 mod ingress;

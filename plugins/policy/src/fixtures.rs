@@ -1,4 +1,4 @@
-//! Examples the host tries before the component goes live.
+//! Fixtures that the host checks before the component goes live.
 
 use kindsight_sdk::prelude::*;
 
@@ -13,7 +13,7 @@ pub(crate) fn all() -> Vec<Fixture> {
         .collect()
 }
 
-/// What it shows, the state and the reason, and the object without `apiVersion` and `kind`.
+/// Name, state, reason, and the object without `apiVersion` and `kind`.
 const EXAMPLES: [(&str, &str, &str, &str); 9] = [
     (
         "a budget that is met is ready",

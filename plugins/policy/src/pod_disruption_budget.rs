@@ -1,9 +1,10 @@
 //! PodDisruptionBudget.
 //!
-//! Argo CD's failures, by the reason that the controller gives when it cannot reckon (argo-cd#20171
-//! is why `InsufficientPods` is none), and Karmada's count: a budget below its minimum is on its way,
-//! during every rollout too (argo-cd#21198). A status that was observed and holds no counts is what
-//! kstatus calls Current; without them there is no evidence, so it is Present here.
+//! Argo CD's failures, by the reason the controller gives when it cannot compute the budget
+//! (`InsufficientPods` is no failure: argo-cd#20171), and Karmada's count: a budget below its minimum
+//! is Pending, during every rollout too (argo-cd#21198). A status that
+//! was observed and holds no counts is what kstatus calls Current; without them there is no evidence,
+//! so it is Present here.
 
 use kindsight_sdk::prelude::*;
 
@@ -34,8 +35,8 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
         ),
         (Some(current), Some(desired)) => Verdict::ready(
             "SufficientPods",
-            format!("{current} Pods are healthy, {desired} have to be"),
+            format!("{current} Pods are healthy, {desired} are required"),
         ),
-        _ => Verdict::present("NoCounts", "it does not say how many Pods are healthy"),
+        _ => Verdict::present("NoCounts", "its status does not count healthy Pods"),
     }
 }

@@ -1,5 +1,5 @@
-//! Interpreter for the group `rbac.authorization.k8s.io`: roles and bindings, which are in force as
-//! soon as they are stored and know no readiness.
+//! Interpreter for the group `rbac.authorization.k8s.io`: roles and bindings, which take effect as
+//! soon as they are stored and report no readiness.
 
 use kindsight_sdk::prelude::*;
 

@@ -1,5 +1,5 @@
 //! Interpreter for the groups `storage.k8s.io` and `snapshot.storage.k8s.io`: volume
-//! attachments and snapshots, and the Kinds around them that know no readiness.
+//! attachments and snapshots, and the Kinds around them that report no readiness.
 
 mod fixtures;
 mod volume_attachment;
@@ -13,7 +13,7 @@ pub struct Storage;
 const STORAGE: &str = "storage.k8s.io";
 const SNAPSHOT: &str = "snapshot.storage.k8s.io";
 
-/// Kinds that are what they are as soon as they are stored.
+/// Kinds without readiness: Present as soon as they are stored.
 const WITHOUT_READINESS: [(&str, &str); 6] = [
     (STORAGE, "StorageClass"),
     (STORAGE, "CSIDriver"),
@@ -28,7 +28,7 @@ impl Interpreter for Storage {
         Description::new(
             STORAGE,
             env!("CARGO_PKG_VERSION"),
-            "Volume attachments and snapshots, and what storage is made of",
+            "Volume attachments, snapshots and the other Kinds of storage",
         )
         .kinds([
             volume_attachment::kind(),

@@ -1,7 +1,7 @@
 //! `VolumeAttachment`.
 //!
-//! No peer has a rule. An error is no failure here: the attacher tries again, and mostly waits for
-//! another Node to let go of the volume.
+//! No other tool has a rule. An error is no failure here: the attacher retries, and usually waits for
+//! another Node to release the volume.
 
 use kindsight_sdk::prelude::*;
 

@@ -1,6 +1,6 @@
-//! VolumeSnapshot and `VolumeSnapshotContent`, which report alike.
+//! VolumeSnapshot and `VolumeSnapshotContent`, which report the same way.
 //!
-//! As Argo CD: ready to use, or an error, or on its way.
+//! As Argo CD: ready to use, or an error, or Pending.
 
 use kindsight_sdk::prelude::*;
 

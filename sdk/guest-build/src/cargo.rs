@@ -1,8 +1,8 @@
-//! The second Cargo.
+//! The nested run of Cargo that builds the guests.
 //!
-//! It works in a target folder of its own, `<target>/plugins`: the outer one holds the lock on the
-//! first, and both profiles of the host share the result. Same toolchain and lock file; flags,
-//! wrappers and targets that are meant for the host are not passed on.
+//! It uses a target folder of its own, `<target>/plugins`: the outer Cargo holds the lock on
+//! `<target>`, and both profiles of the host share the result. Toolchain and lock file are the same;
+//! flags, wrappers and targets for the host are not passed on.
 
 use std::env;
 use std::fs::{self, File};
@@ -14,12 +14,12 @@ use crate::{Error, Guest, Result, target, variable};
 /// The profile in the root manifest that guests are built with.
 const PROFILE: &str = "plugin";
 
-/// Flags for guests. Every call in a component looks at its stack and its deadline, which makes calls
-/// dearer than natively: with more of them inlined a verdict takes some 6 % less time, and a component
-/// 2 % more bytes.
+/// Flags for guests. Every call in a component checks its stack and its deadline, which makes calls
+/// more expensive than natively: with more of them inlined a verdict takes some 6 % less time, and a
+/// component 2 % more bytes.
 const FLAGS: &str = "-Cllvm-args=--inline-threshold=800";
 
-/// Builds the guests and answers with their core modules, in the same order.
+/// Builds the guests and returns their core modules, in the same order.
 pub(crate) fn build(root: &Path, out: &Path, guests: &[Guest]) -> Result<Vec<Vec<u8>>> {
     let folder = target_folder(out)?.join("plugins");
     let _lock = lock(&folder)?;
@@ -31,8 +31,8 @@ pub(crate) fn build(root: &Path, out: &Path, guests: &[Guest]) -> Result<Vec<Vec
         .output()
         .map_err(|error| Error::Io("failed to run cargo".to_owned(), error))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(Error::Cargo(output.status, said));
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(Error::Cargo(output.status, stderr));
     }
     let modules = folder.join(target::TRIPLE).join(PROFILE);
     guests.iter().map(|guest| module(&modules, guest)).collect()
@@ -43,8 +43,8 @@ fn module(modules: &Path, guest: &Guest) -> Result<Vec<u8>> {
     fs::read(&path).map_err(|error| Error::Io(format!("failed to read {}", path.display()), error))
 }
 
-/// Held until the modules are read. Cargo's own lock ends with its run, and another build script
-/// could have it write the same files anew before this one has read them.
+/// Takes a lock that is held until the modules are read. Cargo's own lock ends with its run, and
+/// another build script could overwrite the files before this one has read them.
 fn lock(folder: &Path) -> Result<File> {
     let failed = |error| Error::Io(format!("failed to lock {}", folder.display()), error);
     fs::create_dir_all(folder).map_err(failed)?;
@@ -70,12 +70,12 @@ fn command(root: &Path, folder: &Path) -> Result<Command> {
             cargo.env_remove(&name);
         }
     }
-    // Set and not absent: then neither the flags in somebody's own Cargo configuration count.
+    // Set and not removed: this also overrides flags in the user's Cargo configuration.
     cargo.env("CARGO_ENCODED_RUSTFLAGS", FLAGS);
     Ok(cargo)
 }
 
-/// Whether an environment variable steers the outer build and must not steer this one.
+/// Returns whether an environment variable configures the outer build and must not affect this one.
 fn is_for_the_host(name: &str) -> bool {
     const NAMES: [&str; 6] = [
         "RUSTFLAGS",
@@ -101,7 +101,7 @@ fn target_folder(out: &Path) -> Result<PathBuf> {
     let folder = build.and_then(|build| build.ancestors().nth(2));
     folder
         .map(Path::to_owned)
-        .ok_or(Error::Place("OUT_DIR is not below a target folder"))
+        .ok_or(Error::Layout("OUT_DIR is not below a target folder"))
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Builds interpreters to Wasm components, for the build scripts of crates that carry them.
 //!
 //! ```text
-//! build script ─▶ build ─▶ second Cargo, wasm32-unknown-unknown ─▶ core modules ─▶ components
+//! build script ─▶ build ─▶ nested Cargo, wasm32-unknown-unknown ─▶ core modules ─▶ components
 //!                                                              OUT_DIR/<name>.wasm, OUT_DIR/guests.rs
 //! ```
 //!
-//! So that plain `cargo run` and `cargo test` need no step before them, from an empty target folder
-//! too. A crate that carries guests names this one under `[build-dependencies]`, calls [`build`] from
+//! Plain `cargo run` and `cargo test` need no step before them, even from an empty target folder. A
+//! crate that carries guests names this one under `[build-dependencies]`, calls [`build`] from
 //! its build script and includes the list:
 //!
 //! ```text
@@ -23,26 +23,26 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
-/// Made of one crate: a component.
+/// A crate that is built to a component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guest {
-    /// How the list calls it, and its file in `OUT_DIR` (`<name>.wasm`).
+    /// Name in the list, and of its file in `OUT_DIR` (`<name>.wasm`).
     pub name: String,
     /// The package that is built; it has one `cdylib` of the same name.
     pub package: String,
-    /// Its folder, from the root of the workspace; what makes it build again when it changes.
+    /// Folder from the root of the workspace; changes in it cause a rebuild.
     pub folder: String,
 }
 
-/// Why there are no guests. The build script answers with it, and Cargo shows it.
+/// Error that the build script returns and Cargo shows.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Cargo sets it for every build script.
-    #[error("`{0}` is not set: this is for build scripts, which Cargo runs")]
+    /// A variable that Cargo sets for build scripts is missing.
+    #[error("`{0}` is not set: run this from a build script, through Cargo")]
     NotABuildScript(&'static str),
-    /// The folders are not where they should be.
+    /// A folder is not where Cargo puts it.
     #[error("{0}")]
-    Place(&'static str),
+    Layout(&'static str),
     /// The standard library of the guests' target is missing.
     #[error(
         "the Rust target {} is not installed and rustup could not add it: run `rustup target add {}`",
@@ -50,18 +50,18 @@ pub enum Error {
         target::TRIPLE
     )]
     NoTarget,
-    /// The second Cargo failed; carries what it said.
+    /// The nested Cargo failed; carries its output.
     #[error("failed to build the guests ({0}):\n{1}")]
     Cargo(ExitStatus, String),
     /// A built module is not a guest.
     #[error("failed to make a component of {0}: {1}")]
     Component(String, String),
-    /// Files and processes.
+    /// A file or process operation failed.
     #[error("{0}")]
     Io(String, #[source] io::Error),
 }
 
-/// What this crate's functions answer.
+/// Result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Builds all of them in one run, and writes `OUT_DIR/guests.rs`: an expression, a slice with one
@@ -70,7 +70,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// Tells Cargo to run the build script again when a guest, the SDK or the contract changes.
 ///
 /// # Errors
-/// What Cargo shows to whoever builds; nothing is left half done.
+/// Shown by Cargo; nothing is left half done.
 pub fn build(guests: &[Guest], row: &str) -> Result<()> {
     let out = PathBuf::from(variable("OUT_DIR")?);
     let root = workspace_root()?;
@@ -92,8 +92,8 @@ pub fn build(guests: &[Guest], row: &str) -> Result<()> {
     write(&out.join("guests.rs"), list.as_bytes())
 }
 
-/// The crates in one folder of the workspace, in order of name: one guest each, called like its
-/// folder, of a package called `<prefix><folder>`.
+/// The crates in one folder of the workspace, in order of name: one guest each, named like its
+/// folder, of the package `<prefix><folder>`.
 ///
 /// # Errors
 /// When the folder cannot be read.
@@ -122,8 +122,9 @@ fn workspace_root() -> Result<PathBuf> {
     let manifest = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
     let mut above = manifest.ancestors();
     let root = above.find(|folder| folder.join("Cargo.lock").is_file());
-    root.map(Path::to_owned)
-        .ok_or(Error::Place("no Cargo.lock in any folder above this crate"))
+    root.map(Path::to_owned).ok_or(Error::Layout(
+        "no Cargo.lock in any folder above this crate",
+    ))
 }
 
 fn watch(root: &Path, guests: &[Guest]) {

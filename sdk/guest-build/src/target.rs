@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::{Error, Result, variable};
 
-/// No operating system at all: a guest has nothing to call but what the contract lets it import.
+/// Target without an operating system: a guest can call only what the contract lets it import.
 pub(crate) const TRIPLE: &str = "wasm32-unknown-unknown";
 
 /// Installs the target's standard library where rustup can and it is missing: `rust-toolchain.toml`

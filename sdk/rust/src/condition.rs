@@ -5,9 +5,9 @@ use crate::Node;
 /// `True`, `False` or `Unknown`; anything else reads as `Unknown`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConditionStatus {
-    /// It is so.
+    /// The condition holds.
     True,
-    /// It is not so.
+    /// The condition does not hold.
     False,
     /// The controller does not know, or wrote something else.
     Unknown,
@@ -25,7 +25,7 @@ impl<'a> Condition<'a> {
         self.node.get("type").text_or_empty()
     }
 
-    /// Its `status`, also where it came as a boolean or in another case.
+    /// Its `status`, also as a boolean or in another case.
     pub fn status(&self) -> ConditionStatus {
         match self.node.get("status").flag() {
             Some(true) => ConditionStatus::True,
@@ -34,12 +34,12 @@ impl<'a> Condition<'a> {
         }
     }
 
-    /// Whether its status is `True`.
+    /// Returns whether its status is `True`.
     pub fn is_true(&self) -> bool {
         self.status() == ConditionStatus::True
     }
 
-    /// Whether its status is `False`.
+    /// Returns whether its status is `False`.
     pub fn is_false(&self) -> bool {
         self.status() == ConditionStatus::False
     }
@@ -73,10 +73,10 @@ impl<'a> Condition<'a> {
     }
 }
 
-/// A list of conditions, without those that speak of an older generation.
+/// A list of conditions, without those of an older generation.
 ///
 /// A condition with an `observedGeneration` below the object's generation was written before the
-/// newest spec was seen; what it says is history (Gateway API, and the API conventions).
+/// newest spec was observed and is outdated (Gateway API, and the API conventions).
 #[derive(Clone, Copy)]
 pub struct Conditions<'a> {
     list: Node<'a>,
@@ -88,7 +88,7 @@ impl<'a> Conditions<'a> {
         Self { list, generation }
     }
 
-    /// All that speak of this generation, as they came. Entries that are not objects are passed over.
+    /// All conditions of this generation, in their order. Entries that are not objects are skipped.
     pub fn iter(&self) -> impl Iterator<Item = Condition<'a>> + use<'a> {
         let generation = self.generation;
         self.list
@@ -98,7 +98,7 @@ impl<'a> Conditions<'a> {
             .filter(move |condition| !is_older(*condition, generation))
     }
 
-    /// Whether the list holds conditions and every one speaks of an older generation.
+    /// Returns whether the list has conditions and every one is of an older generation.
     pub fn are_all_stale(&self) -> bool {
         self.list.items().len() > 0 && self.iter().next().is_none()
     }
@@ -106,18 +106,18 @@ impl<'a> Conditions<'a> {
     /// The first of that type.
     pub fn find(&self, name: &str) -> Option<Condition<'a>> {
         let conditions = self.list.items().map(|node| Condition { node });
-        // What is no object has no name; the age is looked at last, because it takes longest.
+        // An entry that is no object has no name; the generation is compared last, as it takes longest.
         conditions
             .filter(|condition| !name.is_empty() && condition.name() == name)
             .find(|condition| !is_older(*condition, self.generation))
     }
 
-    /// Whether there is one of that type and it is `True`.
+    /// Returns whether there is one of that type and it is `True`.
     pub fn is_true(&self, name: &str) -> bool {
         self.find(name).is_some_and(|condition| condition.is_true())
     }
 
-    /// Whether there is one of that type and it is `False`.
+    /// Returns whether there is one of that type and it is `False`.
     pub fn is_false(&self, name: &str) -> bool {
         self.find(name)
             .is_some_and(|condition| condition.is_false())

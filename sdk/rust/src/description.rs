@@ -1,13 +1,13 @@
-//! What an interpreter says of itself.
+//! Description of an interpreter.
 
 use crate::Phase;
 use crate::bindings::exports::kindsight::interpreter::interpreter as wit;
 use crate::bindings::kindsight::interpreter::types as shared;
 
-/// A state with its phase and a sentence for people; see [`states`] for the shared ones.
+/// A state with its phase and a sentence for users; see [`states`] for the shared ones.
 pub type StateName = (&'static str, Phase, &'static str);
 
-/// The states that mean the same everywhere.
+/// States with the same meaning in every interpreter.
 pub mod states {
     use super::StateName;
     use crate::Phase;
@@ -16,11 +16,11 @@ pub mod states {
     pub const READY: StateName = ("Ready", Phase::Ready, "Works as asked");
     /// Has finished well.
     pub const SUCCEEDED: StateName = ("Succeeded", Phase::Ready, "Has finished well");
-    /// Exists; whether it works is not something it tells.
+    /// Exists; reports nothing about whether it works.
     pub const PRESENT: StateName = (
         "Present",
         Phase::Present,
-        "Exists; whether it works is not something it tells",
+        "Exists; reports nothing about whether it works",
     );
     /// On its way.
     pub const PENDING: StateName = ("Pending", Phase::Pending, "On its way");
@@ -34,9 +34,9 @@ pub mod states {
     );
     /// Being deleted.
     pub const TERMINATING: StateName = ("Terminating", Phase::Terminating, "Being deleted");
-    /// Could not be told.
-    pub const UNKNOWN: StateName = ("Unknown", Phase::Unknown, "Could not be told");
-    /// All of them: what most interpreters declare.
+    /// Could not be determined.
+    pub const UNKNOWN: StateName = ("Unknown", Phase::Unknown, "Could not be determined");
+    /// All shared states, which most interpreters declare.
     pub const ALL: [StateName; 8] = [
         READY,
         SUCCEEDED,
@@ -49,12 +49,12 @@ pub mod states {
     ];
 }
 
-/// What an interpreter says of itself, built up line by line.
+/// Description of an interpreter, built up line by line.
 #[derive(Debug, Clone)]
 pub struct Description(pub(crate) wit::Description);
 
 impl Description {
-    /// Name (lower-case letters, digits, `-`, `.`), version (semantic) and one line for people.
+    /// Name (lower-case letters, digits, `-`, `.`), version (semantic) and a one-line summary.
     pub fn new(name: &str, version: &str, summary: &str) -> Self {
         Self(wit::Description {
             name: name.to_owned(),
@@ -102,7 +102,7 @@ impl Description {
         self
     }
 
-    /// Declares what its settings look like, as a JSON Schema.
+    /// Declares the JSON Schema of its settings.
     #[must_use]
     pub fn settings_schema(mut self, schema: &str) -> Self {
         self.0.settings_schema = Some(schema.to_owned());
@@ -110,11 +110,11 @@ impl Description {
     }
 }
 
-/// A Kind an interpreter judges, and what it needs to see of it.
+/// A Kind an interpreter judges, with the fields and related objects it needs.
 #[derive(Debug, Clone)]
 pub struct Kind(shared::HandledKind);
 
-/// How a related object is found.
+/// Relation by which a related object is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Relation {
     /// It names the judged object as an owner.

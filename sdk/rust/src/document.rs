@@ -1,12 +1,12 @@
 //! Reads JSON text into a flat list of entries that refer to the text.
 //!
-//! Why not a library: an interpreter does little but read JSON, and in Wasm every small allocation
-//! and every byte-wise loop costs more than natively. A tree of borrowed values makes one list per
-//! object and array and copies every key's position; this makes one list per document, looks at
-//! strings eight bytes at a time, and reads numbers only when they are asked for. What a verdict
-//! costs, natively and as a component, is measured by `tests/benches/verdict.rs`.
+//! A library would be slower: an interpreter does little but read JSON, and in Wasm every small
+//! allocation and every byte-wise loop costs more than natively. A tree of borrowed values makes one
+//! list per object and array and copies every key's position; this makes one list per document,
+//! compares strings eight bytes at a time, and parses numbers only on demand. The cost of a verdict,
+//! natively and as a component, is measured by `tests/benches/verdict.rs`.
 //!
-//! What is JSON is what `serde_json` says, with one difference: a number too large for a float
+//! Accepts the same JSON as `serde_json`, with one difference: a number too large for a float
 //! (`1e999`) is accepted, and reads as absent.
 
 mod reader;
@@ -16,7 +16,7 @@ mod string;
 /// enough for the stack the host gives a component.
 const DEPTH_MAX: usize = 127;
 
-/// A JSON document, of which nothing was copied but strings with escapes.
+/// A JSON document, which copies nothing but strings with escapes.
 pub(crate) struct Document<'a> {
     text: &'a str,
     /// Strings that had escapes, one after another.
@@ -24,7 +24,7 @@ pub(crate) struct Document<'a> {
     entries: Vec<Entry>,
 }
 
-/// A value, and where it hangs.
+/// A value, and its place in the document.
 struct Entry {
     /// Empty for items of arrays, and for the root.
     key: Span,
@@ -33,7 +33,8 @@ struct Entry {
     value: Value,
 }
 
-/// What a value is. An object's or array's parts are the entries after it, each followed by its own.
+/// Value of an entry. The parts of an object or array are the entries after it, each followed by its
+/// own.
 #[derive(Clone, Copy)]
 pub(crate) enum Value {
     Null,
@@ -41,18 +42,18 @@ pub(crate) enum Value {
     Number(Span),
     Text(Span),
     Array {
-        /// The first entry that is not within.
+        /// The first entry after its parts.
         end: u32,
     },
     Object {
         /// The last member; [`NONE`] where there is none.
         last: u32,
-        /// The first entry that is not within.
+        /// The first entry after its parts.
         end: u32,
     },
 }
 
-/// A part of the text, or where it starts behind the text, of the decoded strings.
+/// A part of the text, or, where it starts past the end of the text, of the decoded strings.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Span {
     start: u32,
@@ -63,12 +64,12 @@ pub(crate) struct Span {
 pub(crate) const NONE: u32 = u32::MAX;
 
 impl<'a> Document<'a> {
-    /// Reads `text`; says what is wrong with it where it is not JSON, or too deep.
+    /// Reads `text`; the error says at which byte it is not JSON or too deep.
     pub(crate) fn read(text: &'a str) -> Result<Self, String> {
         reader::read(text)
     }
 
-    /// What the entry at `index` holds.
+    /// Value of the entry at `index`.
     #[inline]
     pub(crate) fn value(&self, index: u32) -> Option<Value> {
         Some(self.entry(index)?.value)
@@ -82,7 +83,7 @@ impl<'a> Document<'a> {
     /// The member called `key` of the object at `index`, the last one where there are several;
     /// [`NONE`] where there is none, or no object.
     ///
-    /// Takes and answers no more than what fits into registers: it is what rules do most.
+    /// Arguments and result fit into registers, because rules call it most.
     pub(crate) fn member(&self, index: u32, key: &str) -> u32 {
         let Some(Value::Object { last, .. }) = self.value(index) else {
             return NONE;
@@ -99,7 +100,7 @@ impl<'a> Document<'a> {
         NONE
     }
 
-    /// The entry after the one at `index` and all within.
+    /// The entry after the one at `index` and all its parts.
     #[inline]
     pub(crate) fn after(&self, index: u32) -> u32 {
         match self.value(index) {
@@ -137,7 +138,8 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Whether two slices of one length are equal. In Wasm the standard comparison goes byte by byte.
+/// Returns whether two slices of one length are equal. In Wasm the standard comparison goes byte by
+/// byte.
 #[inline]
 pub(crate) fn are_same(left: &[u8], right: &[u8]) -> bool {
     let (left_words, left) = left.as_chunks::<8>();

@@ -1,4 +1,4 @@
-//! From the trait to the component.
+//! Export of an interpreter as a component.
 
 use std::marker::PhantomData;
 
@@ -6,7 +6,7 @@ use crate::bindings::exports::kindsight::interpreter::{fixtures, interpreter};
 use crate::bindings::kindsight::interpreter::log as host_log;
 use crate::{Failure, Input, Interpreter, Object};
 
-/// Stands between an [`Interpreter`] and the generated bindings; made by [`crate::export!`].
+/// Adapter from an [`Interpreter`] to the generated bindings; used by [`crate::export!`].
 pub struct Adapter<I>(PhantomData<I>);
 
 impl<I: Interpreter> interpreter::Guest for Adapter<I> {
@@ -52,14 +52,14 @@ pub(crate) fn interpret<I: Interpreter>(
 /// The longest reason the contract allows.
 const REASON_BYTES_MAX: usize = 128;
 
-/// Cuts a reason to what the contract allows. Most are a controller's own, and the API conventions
-/// let those be eight times as long.
+/// Cuts a reason to the length the contract allows. Most are a controller's own, and the API
+/// conventions allow eight times that.
 fn clipped(mut reason: String) -> String {
     reason.truncate(reason.floor_char_boundary(REASON_BYTES_MAX));
     reason
 }
 
-/// Writes one line into the host's log. Outside a component it goes nowhere.
+/// Writes one line into the host's log. Outside a component it is dropped.
 pub fn log(level: LogLevel, message: &str) {
     if cfg!(target_arch = "wasm32") {
         host_log::emit(level, message);

@@ -1,6 +1,6 @@
 //! Runs an interpreter natively, without Wasm: for its author's tests and for benchmarks.
 //!
-//! Objects are cut down to the declared fields first, as the host does, so that a forgotten field
+//! Objects are trimmed to the declared fields first, as the host does, so that a forgotten field
 //! shows here and not in production.
 
 mod trim;
@@ -10,10 +10,10 @@ use crate::bindings::kindsight::interpreter::types::{HandledKind, KindPattern, R
 use crate::document::Document;
 use crate::{Failure, Interpreter, Node, Object, Verdict, export};
 
-/// Tries every fixture of `I`.
+/// Checks every fixture of `I`.
 ///
 /// # Panics
-/// When a fixture does not hold, or there is none: names each that failed, with what came instead.
+/// When a fixture does not hold, or there is none: names each that failed, with the actual verdict.
 pub fn check_fixtures<I: Interpreter>() {
     let fixtures = I::fixtures();
     assert!(!fixtures.is_empty(), "the interpreter has no fixtures");
@@ -28,7 +28,7 @@ pub fn check_fixtures<I: Interpreter>() {
                 fixture.now_ms,
                 fixture.settings.clone(),
             );
-            complaint(&fixture.expected, verdict).map(|what| format!("{}: {what}", fixture.name))
+            mismatch(&fixture.expected, verdict).map(|what| format!("{}: {what}", fixture.name))
         })
         .collect();
     assert!(
@@ -40,8 +40,8 @@ pub fn check_fixtures<I: Interpreter>() {
     );
 }
 
-/// What is wrong with a verdict, if anything.
-fn complaint(
+/// Difference between a verdict and the expected one, if any.
+fn mismatch(
     expected: &crate::bindings::exports::kindsight::interpreter::fixtures::Expectation,
     verdict: Result<Verdict, Failure>,
 ) -> Option<String> {
@@ -66,7 +66,7 @@ fn complaint(
 /// Judges one whole object at the time 0, without related objects or settings.
 ///
 /// # Errors
-/// What the interpreter answers; [`Failure::Unsupported`] also when no declared Kind matches, and
+/// The interpreter's failure; [`Failure::Unsupported`] also when no declared Kind matches, and
 /// [`Failure::Internal`] when it answers with a state it did not declare.
 pub fn judge<I: Interpreter>(json: &str) -> Result<Verdict, Failure> {
     run::<I>(json, Vec::new(), 0, None)
@@ -80,10 +80,10 @@ pub fn judge_at<I: Interpreter>(json: &str, now_ms: i64) -> Result<Verdict, Fail
     run::<I>(json, Vec::new(), now_ms, None)
 }
 
-/// Judges text that is already cut down, exactly as the component would be called: for benchmarks.
+/// Judges text that is already trimmed, exactly as the component would be called: for benchmarks.
 ///
 /// # Errors
-/// What the interpreter answers.
+/// The interpreter's failure.
 pub fn interpret_trimmed<I: Interpreter>(json: &str) -> Result<Verdict, Failure> {
     let input = wit::Input {
         object: json.to_owned(),
@@ -96,7 +96,7 @@ pub fn interpret_trimmed<I: Interpreter>(json: &str) -> Result<Verdict, Failure>
     answer(export::interpret::<I>(&input))
 }
 
-/// Cuts an object down to the fields `I` declares for it, as the host does.
+/// Trims an object to the fields `I` declares for it, as the host does.
 ///
 /// # Errors
 /// [`Failure::Unsupported`] when no declared Kind matches, [`Failure::InvalidInput`] when it is not

@@ -1,9 +1,9 @@
-//! What comes along with the object.
+//! Input of a call beside the object.
 
 use crate::bindings::exports::kindsight::interpreter::interpreter as wit;
 use crate::{Failure, Object};
 
-/// What comes along with the object.
+/// Input of a call beside the object: time, settings and related objects.
 pub struct Input<'a> {
     input: &'a wit::Input,
 }
@@ -16,7 +16,7 @@ pub struct Related<'a> {
     pub version: &'a str,
     /// Kind.
     pub kind: &'a str,
-    /// Namespace; empty for what has none.
+    /// Namespace; empty where there is none.
     pub namespace: &'a str,
     /// Name.
     pub name: &'a str,
@@ -27,7 +27,7 @@ impl Related<'_> {
     /// Reads the object and hands it to `judge`.
     ///
     /// # Errors
-    /// [`Failure::InvalidInput`] when it is not a JSON object; what `judge` says otherwise.
+    /// [`Failure::InvalidInput`] when it is not a JSON object; the failure of `judge` otherwise.
     pub fn read<T>(
         &self,
         judge: impl FnOnce(&Object<'_>) -> Result<T, Failure>,
@@ -41,8 +41,8 @@ impl<'a> Input<'a> {
         Self { input }
     }
 
-    /// The time of judging, in Unix milliseconds. A verdict that depends on it says when to look
-    /// again, with [`crate::Verdict::look_again_at`].
+    /// The time of judging, in Unix milliseconds. A verdict that depends on it sets when to be
+    /// judged again, with [`crate::Verdict::look_again_at`].
     pub fn now_ms(&self) -> i64 {
         self.input.now_ms
     }
@@ -59,15 +59,15 @@ impl<'a> Input<'a> {
         })
     }
 
-    /// Whether there were more related objects than a rule's limit.
+    /// Returns whether there were more related objects than a rule's limit.
     pub fn is_truncated(&self) -> bool {
         self.input.truncated
     }
 
-    /// Reads the operator's settings and hands them to `read`; nothing where there are none.
+    /// Reads the operator's settings and hands them to `read`; `None` without settings.
     ///
     /// # Errors
-    /// [`Failure::InvalidInput`] when they are not a JSON object; what `read` says otherwise.
+    /// [`Failure::InvalidInput`] when they are not a JSON object; the failure of `read` otherwise.
     pub fn settings<T>(
         &self,
         read: impl FnOnce(&Object<'_>) -> Result<T, Failure>,

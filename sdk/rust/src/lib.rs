@@ -1,4 +1,4 @@
-//! What a person needs to write a kindsight interpreter in twenty lines of Rust.
+//! SDK for kindsight interpreters: one takes about twenty lines of Rust.
 //!
 //! An interpreter is a type that implements [`Interpreter`] and is handed to [`export!`]:
 //!
@@ -37,10 +37,10 @@
 //! kindsight_sdk::harness::check_fixtures::<Widgets>();
 //! ```
 //!
-//! Build it as a `cdylib` for `wasm32-unknown-unknown`; the host takes the module as it is, and
+//! Build it as a `cdylib` for `wasm32-unknown-unknown`; the host accepts the module as it is, and
 //! makes a component of it when it loads it.
 //!
-//! The readers never panic: whatever an object looks like, a missing or odd value reads as absent.
+//! The readers never panic: whatever the object is, a missing or malformed value reads as absent.
 
 #[expect(
     clippy::pedantic,
@@ -88,12 +88,12 @@ pub use node::Node;
 pub use object::{Deletion, Object};
 pub use verdict::{Failure, Phase, Verdict};
 
-/// A pure function from an object to a verdict, and what it says of itself.
+/// A pure function from an object to a verdict, and its description.
 ///
-/// Nothing may be kept from one call to the next: the host reuses an instance for many objects and
+/// No state may be kept from one call to the next: the host reuses an instance for many objects and
 /// retires it at any time.
 pub trait Interpreter {
-    /// Says what this interpreter is. Called once when the component is loaded.
+    /// Describes this interpreter. Called once when the component is loaded.
     fn describe() -> Description;
 
     /// Judges one object. Called for every change of it.
@@ -102,13 +102,13 @@ pub trait Interpreter {
     /// [`Failure::Unsupported`] hands the object to the next less specific interpreter.
     fn interpret(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure>;
 
-    /// Examples with what is to be said of them; the host tries them before the component goes live.
+    /// Objects with the expected verdicts; the host checks them before the component goes live.
     fn fixtures() -> Vec<Fixture> {
         Vec::new()
     }
 }
 
-/// Everything an interpreter's source normally names.
+/// Everything an interpreter's source normally uses.
 pub mod prelude {
     pub use crate::states::*;
     pub use crate::{

@@ -1,16 +1,16 @@
-//! Reads JSON that anybody may have written: whatever is missing or odd reads as absent.
+//! Reads untrusted JSON: a missing or malformed value reads as absent.
 
 use crate::document::{Document, NONE, Value};
 use crate::time;
 
 /// A value in the object, or the absence of one.
 ///
-/// Every reader answers `None`, nothing or an empty iterator where the value is of another type, so
-/// that a rule says what it looks for and nothing else.
+/// Every reader returns `None`, an empty string or an empty iterator where the value is of another
+/// type, so that a rule needs no checks.
 #[derive(Clone, Copy)]
 pub struct Node<'a> {
     document: &'a Document<'a>,
-    /// Its index there, or none's.
+    /// Its index in the document, or [`NONE`].
     index: u32,
 }
 
@@ -35,7 +35,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The value a JSON pointer leads to, through objects and arrays.
+    /// The value at a JSON pointer, through objects and arrays.
     #[must_use]
     pub fn at(self, pointer: &str) -> Self {
         let mut node = self;
@@ -55,7 +55,7 @@ impl<'a> Node<'a> {
         node
     }
 
-    /// Whether there is a value, other than `null`.
+    /// Returns whether there is a value, other than `null`.
     pub fn is_present(self) -> bool {
         !matches!(self.value(), None | Some(Value::Null))
     }
@@ -73,7 +73,7 @@ impl<'a> Node<'a> {
         self.text().unwrap_or_default()
     }
 
-    /// A whole number; also one that came as a string (`"3"`) or with a zero fraction (`3.0`).
+    /// A whole number; also one written as a string (`"3"`) or with a zero fraction (`3.0`).
     pub fn integer(self) -> Option<i64> {
         if let Some(text) = self.text() {
             return text.trim().parse().ok();
@@ -85,7 +85,7 @@ impl<'a> Node<'a> {
             .or_else(|| digits.parse().ok().and_then(whole))
     }
 
-    /// A number's digits, as they came.
+    /// A number's digits, as written.
     pub(crate) fn number(self) -> Option<&'a str> {
         match self.value()? {
             Value::Number(span) => Some(self.document.text(span)),
@@ -93,7 +93,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// A boolean; also one that came as a string (`"true"`, `"False"`).
+    /// A boolean; also one written as a string (`"true"`, `"False"`).
     pub fn flag(self) -> Option<bool> {
         if let Some(Value::Bool(flag)) = self.value() {
             return Some(flag);
@@ -105,7 +105,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Whether this is `true`, or a string that says so.
+    /// Returns whether this is `true`, or such a string.
     pub fn is_true(self) -> bool {
         self.flag() == Some(true)
     }
@@ -123,7 +123,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The members of an object, as they came; nothing for anything else.
+    /// The members of an object, in their order; nothing for anything else.
     pub fn members(self) -> impl Iterator<Item = (&'a str, Node<'a>)> + Clone {
         let parts = match self.value() {
             Some(Value::Object { end, .. }) => Parts::within(self, end),
@@ -132,17 +132,17 @@ impl<'a> Node<'a> {
         parts.map(|node| (node.document.key(node.index), node))
     }
 
-    /// Whether this is an object.
+    /// Returns whether this is an object.
     pub fn is_object(self) -> bool {
         matches!(self.value(), Some(Value::Object { .. }))
     }
 
-    /// Whether this is an array.
+    /// Returns whether this is an array.
     pub fn is_array(self) -> bool {
         matches!(self.value(), Some(Value::Array { .. }))
     }
 
-    /// Whether there is nothing in it: absent, `null`, `""`, `[]` or `{}`.
+    /// Returns whether this is empty: absent, `null`, `""`, `[]` or `{}`.
     pub fn is_empty(self) -> bool {
         match self.value() {
             None | Some(Value::Null) => true,
@@ -155,13 +155,13 @@ impl<'a> Node<'a> {
     }
 }
 
-/// What stands right below an object or array, one after the other.
+/// Iterator over the direct parts of an object or array.
 #[derive(Clone)]
 struct Parts<'a> {
     document: &'a Document<'a>,
     /// The next part's index.
     next: u32,
-    /// The first index that is not within.
+    /// The first index after the parts.
     end: u32,
 }
 
@@ -191,7 +191,7 @@ impl<'a> Iterator for Parts<'a> {
         })
     }
 
-    /// Exact, and so it goes through all of them.
+    /// Exact, so it iterates over all parts.
     fn size_hint(&self) -> (usize, Option<usize>) {
         let count = self.clone().fold(0, |count, _| count + 1);
         (count, Some(count))

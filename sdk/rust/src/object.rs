@@ -8,7 +8,7 @@ use crate::{Conditions, Failure, Node};
 /// The object that is judged, cut down to the fields the interpreter asked for.
 pub struct Object<'a> {
     root: Node<'a>,
-    /// What every rule asks for again and again.
+    /// Kept, as every rule reads it often; so are the next ones.
     metadata: Node<'a>,
     spec: Node<'a>,
     status: Node<'a>,
@@ -16,10 +16,10 @@ pub struct Object<'a> {
     api_version: OnceCell<(&'a str, &'a str)>,
 }
 
-/// That the object is being deleted, and what it waits for.
+/// A deletion in progress, and the finalizers it waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deletion<'a> {
-    /// The finalizers that are still on it.
+    /// The finalizers that remain.
     pub finalizers: Vec<&'a str>,
 }
 
@@ -57,7 +57,7 @@ impl<'a> Object<'a> {
         self.root
     }
 
-    /// The value a JSON pointer leads to.
+    /// The value at a JSON pointer.
     pub fn at(&self, pointer: &str) -> Node<'a> {
         self.root.at(pointer)
     }
@@ -125,12 +125,12 @@ impl<'a> Object<'a> {
         *self.generation.get_or_init(read)
     }
 
-    /// `status.observedGeneration`; also one that came as a string.
+    /// `status.observedGeneration`; also one written as a string.
     pub fn observed_generation(&self) -> Option<i64> {
         self.status().get("observedGeneration").integer()
     }
 
-    /// Whether the controller has not seen the newest spec yet.
+    /// Returns whether the controller has not observed the newest spec yet.
     pub fn is_stale(&self) -> bool {
         match (self.observed_generation(), self.generation()) {
             (Some(observed), Some(generation)) => observed < generation,
@@ -138,7 +138,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// Whether the object is being deleted.
+    /// The deletion in progress, if there is one.
     pub fn deletion(&self) -> Option<Deletion<'a>> {
         let metadata = self.metadata();
         if metadata.get("deletionTimestamp").is_empty() {
@@ -157,8 +157,8 @@ impl<'a> Object<'a> {
 
     /// `spec.replicas`, where absent reads as 1, the API's default.
     ///
-    /// Nothing where there is no spec at all, as some reporters leave it out, or no number in it:
-    /// what was asked for is not known then, and a rule that compares with it has no evidence.
+    /// `None` where there is no spec at all, as some reporters leave it out, or no number in it: then
+    /// the desired count is unknown, and a rule that compares with it has no evidence.
     pub fn replicas(&self) -> Option<i64> {
         let replicas = self.spec().get("replicas");
         match self.spec().is_object() {

@@ -1,4 +1,4 @@
-//! The checks that come before any rule: deletion, a spec not yet seen, Stalled and Reconciling.
+//! Checks that come before any rule: deletion, a spec not yet observed, Stalled and Reconciling.
 //!
 //! They are the API conventions every controller is asked to follow, in the order kstatus and
 //! Argo CD apply them.
@@ -17,12 +17,12 @@ pub const FIELDS: [&str; 5] = [
     "/status/observedGeneration",
 ];
 
-/// What the conventions alone say of the object, if anything.
+/// Verdict by the conventions alone, if they give one.
 pub fn checks(object: &Object<'_>) -> Option<Verdict> {
     deletion(object).or_else(|| progress(object))
 }
 
-/// Terminating, with what the deletion waits for.
+/// Terminating, with the finalizers that the deletion waits for.
 pub fn deletion(object: &Object<'_>) -> Option<Verdict> {
     let deletion = object.deletion()?;
     let message = if deletion.finalizers.is_empty() {
@@ -36,9 +36,10 @@ pub fn deletion(object: &Object<'_>) -> Option<Verdict> {
     Some(Verdict::terminating("Deleting", message))
 }
 
-/// Present unless it is being deleted: all there is to say of Kinds that know no readiness.
+/// Present unless it is being deleted: the verdict on Kinds that report no readiness.
 pub fn presence(object: &Object<'_>) -> Verdict {
-    deletion(object).unwrap_or_else(|| Verdict::present("Exists", "a Kind that does not tell more"))
+    deletion(object)
+        .unwrap_or_else(|| Verdict::present("Exists", "exists; this Kind reports no status"))
 }
 
 /// Stalled, not yet observed, Reconciling.
@@ -65,16 +66,16 @@ pub fn progress(object: &Object<'_>) -> Option<Verdict> {
     ))
 }
 
-/// Present, because the report does not say what was asked for: reporters of the first generation
-/// leave the spec out. Counts alone are no evidence that they are the right ones.
+/// Present, because the report has no spec: reporters of the first generation leave it out. Counts
+/// alone are no evidence that they are the desired ones.
 pub fn spec_not_reported() -> Verdict {
     Verdict::present(
         "SpecNotReported",
-        "the report does not say what was asked for, so what is there cannot be compared",
+        "the report has no spec, so the status cannot be compared with it",
     )
 }
 
-/// Pending, because the controller has not seen the newest spec.
+/// Pending, because the controller has not observed the newest spec.
 pub fn generation_not_observed(object: &Object<'_>) -> Verdict {
     Verdict::pending(
         "GenerationNotObserved",

@@ -1,13 +1,12 @@
-//! Reads the moments controllers write: RFC 3339, which is what Kubernetes' own times are in.
+//! Parses times in RFC 3339, the format of Kubernetes.
 //!
-//! Not a library, because the readers there are know every calendar and format, and would be half of
-//! a component.
+//! Not a library, because those support every calendar and format, and would be half of a component.
 
-/// The moment `text` names, in Unix milliseconds; what is finer is cut off.
+/// Parses `text` to Unix milliseconds; finer digits are cut off.
 ///
-/// Takes what RFC 3339 allows: `t` and `z` in either case, a space for the `T`, any number of digits
+/// Accepts what RFC 3339 allows: `t` and `z` in either case, a space for the `T`, any number of digits
 /// behind the second's point, an offset. A leap second (`:60`) reads as the second before it, as
-/// there is none in Unix time. Nothing for anything else, other forms of ISO 8601 among it.
+/// there is none in Unix time. `None` for anything else, other forms of ISO 8601 included.
 pub(crate) fn unix_ms(text: &str) -> Option<i64> {
     let (date, rest) = text.as_bytes().split_first_chunk::<10>()?;
     let day = days(date)?;

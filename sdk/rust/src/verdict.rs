@@ -1,19 +1,19 @@
-//! What an interpreter answers.
+//! Verdicts and failures of an interpreter.
 
 use std::borrow::Cow;
 
 pub use crate::bindings::kindsight::interpreter::types::Phase;
 
-/// What is said of one object: a declared state, and why.
+/// Verdict on one object: a declared state, and its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     /// One of the declared states.
     pub state: Cow<'static, str>,
-    /// Why, in one `CamelCase` word.
+    /// Reason, in one `CamelCase` word.
     pub reason: Cow<'static, str>,
-    /// Why, for people.
+    /// Message for users.
     pub message: Cow<'static, str>,
-    /// When to look again although nothing changed, in Unix milliseconds.
+    /// Time to judge again although nothing changed, in Unix milliseconds.
     pub look_again_at_ms: Option<i64>,
 }
 
@@ -43,11 +43,11 @@ impl Verdict {
     }
 
     shorthand! {
-        /// Works as asked. Say it on explicit evidence only.
+        /// Works as asked. For explicit evidence only.
         ready => "Ready",
         /// Has finished well and will not change by itself any more.
         succeeded => "Succeeded",
-        /// Is there, and whether it works is not something it tells.
+        /// Exists, and reports nothing about whether it works.
         present => "Present",
         /// On its way.
         pending => "Pending",
@@ -57,7 +57,7 @@ impl Verdict {
         failed => "Failed",
         /// Being deleted.
         terminating => "Terminating",
-        /// Looked, and could not tell.
+        /// Could not be determined.
         unknown => "Unknown",
     }
 
@@ -69,13 +69,13 @@ impl Verdict {
     }
 }
 
-/// Why there is no verdict.
+/// Reason that there is no verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
     /// Not an object this interpreter judges; the host asks the next less specific one.
     Unsupported,
     /// The object cannot be what it claims to be; says what is wrong.
     InvalidInput(String),
-    /// The interpreter found itself at fault; says how.
+    /// The interpreter has a fault of its own; says which.
     Internal(String),
 }

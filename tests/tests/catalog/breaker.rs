@@ -1,4 +1,4 @@
-//! What fails too often is gone back from.
+//! The circuit breaker: an interpreter that fails too often is rolled back.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::{Host, component, component_with, file, name, upload};
 const LOOSE: &str = r#", "settings-schema": "{}""#;
 
 impl Host {
-    /// So many calls that end as `what` says.
+    /// Makes so many calls that end as `what` says.
     fn call(&self, times: usize, what: &str) {
         for number in 0..times {
             let spec = format!(r#"{{"do": "{what}", "text": "as asked", "number": {number}}}"#);
@@ -22,11 +22,11 @@ impl Host {
 }
 
 #[test]
-fn what_fails_too_often_is_gone_back_from() {
+fn what_fails_too_often_is_rolled_back() {
     let host = Host::new();
     let (first, second) = (component("a", "1.0.0"), component("a", "2.0.0"));
-    host.take(&file("a", first));
-    host.take(&file("a", second.clone()));
+    host.load(&file("a", first));
+    host.load(&file("a", second.clone()));
     let now = Instant::now();
     host.call(9, "panic");
     host.catalog.check_breaker(now);
@@ -41,7 +41,7 @@ fn what_fails_too_often_is_gone_back_from() {
     expect!["Breaker None: 10 of its last 11 calls ended in a fault; rolled back to 1.0.0"]
         .assert_eq(&host.last_event("a"));
     expect!["refused: received: `a` was rolled back from these bytes (10 of its last 11 calls ended in a fault); upload them to try again"]
-        .assert_eq(&host.take(&file("a", second)));
+        .assert_eq(&host.load(&file("a", second)));
     host.catalog.check_breaker(now + Duration::from_secs(2));
     assert_eq!(host.judges("a"), "a 1.0.0", "the faults were not its own");
 }
@@ -53,7 +53,7 @@ fn without_a_version_before_its_kind_falls_to_whoever_else_judges_it() {
         .wasm
         .to_vec();
     let host = Host::over(Arc::default(), &[generic]);
-    host.take(&upload("a", component("a", "1.0.0")));
+    host.load(&upload("a", component("a", "1.0.0")));
     assert_eq!(host.judges("a"), "a 1.0.0");
     host.call(20, "panic");
     host.catalog.check_breaker(Instant::now());
@@ -67,9 +67,9 @@ fn without_a_version_before_its_kind_falls_to_whoever_else_judges_it() {
 }
 
 #[test]
-fn it_goes_back_to_the_lower_source() {
+fn it_rolls_back_to_the_lower_source() {
     let host = Host::over(Arc::default(), &[component("a", "1.0.0")]);
-    host.take(&upload("a", component("a", "2.0.0")));
+    host.load(&upload("a", component("a", "2.0.0")));
     host.call(20, "undeclared-state");
     host.catalog.check_breaker(Instant::now());
     assert_eq!(host.live(), ["a 1.0.0 BuiltIn"]);
@@ -82,8 +82,8 @@ fn it_goes_back_to_the_lower_source() {
 #[test]
 fn an_object_that_cannot_be_read_is_no_fault_of_its_own() {
     let host = Host::new();
-    host.take(&upload("a", component("a", "1.0.0")));
-    host.take(&upload("a", component("a", "2.0.0")));
+    host.load(&upload("a", component("a", "1.0.0")));
+    host.load(&upload("a", component("a", "2.0.0")));
     host.call(30, "invalid-input");
     host.catalog.check_breaker(Instant::now());
     assert_eq!(host.judges("a"), "a 2.0.0");
@@ -92,8 +92,8 @@ fn an_object_that_cannot_be_read_is_no_fault_of_its_own() {
 #[test]
 fn a_share_below_the_limit_is_borne() {
     let host = Host::new();
-    host.take(&upload("a", component("a", "1.0.0")));
-    host.take(&upload("a", component("a", "2.0.0")));
+    host.load(&upload("a", component("a", "1.0.0")));
+    host.load(&upload("a", component("a", "2.0.0")));
     host.call(20, "panic");
     host.call(21, "waver");
     host.catalog.check_breaker(Instant::now());
@@ -107,7 +107,7 @@ fn it_can_be_turned_off() {
         ..CatalogLimits::default()
     };
     let host = Host::open(Arc::default(), &[], limits).expect("a catalog");
-    host.take(&upload("a", component("a", "1.0.0")));
+    host.load(&upload("a", component("a", "1.0.0")));
     host.call(20, "panic");
     host.catalog.check_breaker(Instant::now());
     assert_eq!(host.judges("a"), "a 1.0.0");
@@ -116,8 +116,8 @@ fn it_can_be_turned_off() {
 #[test]
 fn what_failed_long_ago_is_forgotten() {
     let host = Host::new();
-    host.take(&upload("a", component("a", "1.0.0")));
-    host.take(&upload("a", component("a", "2.0.0")));
+    host.load(&upload("a", component("a", "1.0.0")));
+    host.load(&upload("a", component("a", "2.0.0")));
     let start = Instant::now();
     let at = |second| start + Duration::from_secs(second);
     host.catalog.check_breaker(at(0));
@@ -134,12 +134,12 @@ fn what_failed_long_ago_is_forgotten() {
     assert_eq!(host.judges("a"), "a 2.0.0");
 }
 
-/// Settings that the earlier version refuses must not keep the breaker from going back.
+/// Settings that the earlier version refuses must not keep the breaker from rolling back.
 #[test]
-fn settings_do_not_keep_the_breaker_from_going_back() {
+fn settings_do_not_keep_the_breaker_from_rolling_back() {
     let host = Host::new();
-    host.take(&upload("a", component("a", "1.0.0")));
-    host.take(&upload("a", component_with("a", "2.0.0", LOOSE)));
+    host.load(&upload("a", component("a", "1.0.0")));
+    host.load(&upload("a", component_with("a", "2.0.0", LOOSE)));
     let settings = serde_json::json!({"level": 1});
     host.catalog
         .set_settings(&name("a"), settings.as_object().cloned())

@@ -1,4 +1,4 @@
-//! A process that is killed at any write: what was before is live again, or what was to be.
+//! A process that is killed at any write: the next one is in the state before the change or after it.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use crate::{Host, candidate, component, component_with, digest, file, name, uplo
 
 const LOOSE: &str = r#", "settings-schema": "{}""#;
 
-/// What can be told apart after a restart.
+/// State that a restart can change.
 type Picture = (Vec<(InterpreterName, Entry)>, Vec<String>);
 
 type Step = (&'static str, fn(&Catalog) -> bool);
 
-/// Everything that changes the catalog, so that each follows on the one before.
+/// All commands that change the catalog, each on the state after the one before.
 const SCRIPT: &[Step] = &[
     ("load", |it| {
         it.admit(&upload("a", component("a", "1.0.0"))).is_ok()
@@ -38,7 +38,7 @@ const SCRIPT: &[Step] = &[
             .is_ok()
     }),
     ("roll back", |it| it.rollback(&name("a")).is_ok()),
-    // Remembering a refusal is a change like any other.
+    // A remembered refusal is a change like any other.
     ("refuse", |it| {
         it.admit(&upload("a", b"no component".to_vec())).is_err()
     }),
@@ -60,7 +60,7 @@ const SCRIPT: &[Step] = &[
     }),
 ];
 
-/// Few versions, so that components are dropped on the way too.
+/// Few versions, so that components are dropped too.
 fn limits() -> CatalogLimits {
     CatalogLimits {
         versions_kept_max: 1,

@@ -1,4 +1,4 @@
-//! A store that fails, or stops as a process does that is killed, where a test says so.
+//! A store that fails on request, or stops as if the process were killed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -27,7 +27,7 @@ pub(crate) enum Failing {
     WriteComponents,
 }
 
-/// A real store in memory, and what goes wrong with it.
+/// A real store in memory, with injected failures.
 pub(crate) struct FailingStore {
     store: RedbStore,
     state: Mutex<State>,
@@ -41,7 +41,7 @@ struct State {
     after_component: Option<Hook>,
 }
 
-/// Everything of the catalog that outlives a process.
+/// The catalog's stored data, which outlives a process.
 #[derive(Clone, Default)]
 pub(crate) struct Kept {
     pub(crate) state: Option<Vec<u8>>,
@@ -58,7 +58,7 @@ impl Default for FailingStore {
 }
 
 impl FailingStore {
-    /// A store that holds what another held.
+    /// A store over the data of another.
     pub(crate) fn over(kept: Kept) -> Arc<Self> {
         let store = Self::default();
         let mut batch = Batch::new();
@@ -72,7 +72,7 @@ impl FailingStore {
         Arc::new(store)
     }
 
-    /// Everything it holds of the catalog.
+    /// The catalog's data in it.
     pub(crate) fn kept(&self) -> Kept {
         let parts = self.store.range(COMPONENTS).expect("it is read").entries;
         let mut components: BTreeMap<Digest, Vec<u8>> = BTreeMap::new();
@@ -87,33 +87,33 @@ impl FailingStore {
         }
     }
 
-    /// Calls of that sort fail until `mend`.
+    /// Makes those calls fail until `mend`.
     pub(crate) fn fail(&self, failing: Failing) {
         self.lock().failing.insert(failing);
     }
 
-    /// Nothing fails any more.
+    /// Ends all failures.
     pub(crate) fn mend(&self) {
         self.lock().failing.clear();
     }
 
-    /// The first `max` writes are kept, and none after them.
+    /// Keeps the first `max` writes, and none after them.
     pub(crate) fn stop_after(&self, max: usize) {
         self.lock().writes_max = Some(max);
     }
 
-    /// Writes so far, those that failed included.
+    /// Number of writes so far, including those that failed.
     pub(crate) fn writes(&self) -> usize {
         self.lock().writes
     }
 
-    /// Whether it has stopped.
+    /// Returns whether it has stopped.
     pub(crate) fn is_stopped(&self) -> bool {
         let state = self.lock();
         state.writes_max.is_some_and(|max| state.writes > max)
     }
 
-    /// Called when the next component is stored.
+    /// Sets what is called when the next component is stored.
     pub(crate) fn after_component(&self, hook: Hook) {
         self.lock().after_component = Some(hook);
     }

@@ -5,20 +5,20 @@ use kindsight_api::interpreters::OutcomeStatus;
 use kindsight_catalog::CatalogLimits;
 use kindsight_model::Source;
 
-use crate::{Host, candidate, component, digest, file, name, told, upload};
+use crate::{Host, candidate, component, digest, file, name, outcome_text, upload};
 
 #[test]
 fn what_is_loaded_is_live_and_the_same_bytes_again_change_nothing() {
     let host = Host::new();
     let first = upload("a", component("a", "1.0.0"));
-    expect!["Live: a 1.0.0 is live"].assert_eq(&host.take(&first));
+    expect!["Live: a 1.0.0 is live"].assert_eq(&host.load(&first));
     assert_eq!(host.judges("a"), "a 1.0.0");
     let (generation, swaps) = (
         host.catalog.interpreters().published().generation(),
         host.swaps.load(std::sync::atomic::Ordering::Relaxed),
     );
     let writes = host.store.writes();
-    expect!["Unchanged: a 1.0.0 is live already: nothing changed"].assert_eq(&host.take(&first));
+    expect!["Unchanged: a 1.0.0 is live already: nothing changed"].assert_eq(&host.load(&first));
     assert_eq!(
         host.catalog.interpreters().published().generation(),
         generation
@@ -34,7 +34,7 @@ fn what_is_loaded_is_live_and_the_same_bytes_again_change_nothing() {
         1
     );
     let second = upload("a", component("a", "2.0.0"));
-    expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload"].assert_eq(&host.take(&second));
+    expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload"].assert_eq(&host.load(&second));
     assert_eq!(host.judges("a"), "a 2.0.0");
     assert_eq!(
         host.versions("a", Source::Upload),
@@ -47,35 +47,36 @@ fn what_is_loaded_is_live_and_the_same_bytes_again_change_nothing() {
 #[test]
 fn a_candidate_waits_until_it_is_promoted_by_its_digest() {
     let host = Host::new();
-    host.take(&upload("a", component("a", "1.0.0")));
+    host.load(&upload("a", component("a", "1.0.0")));
     let next = component("a", "2.0.0");
     expect!["refused: `a` has no candidate"]
-        .assert_eq(&told(&host.catalog.promote(&name("a"), None)));
+        .assert_eq(&outcome_text(&host.catalog.promote(&name("a"), None)));
     expect!["Candidate: a 2.0.0 is accepted and waits to be promoted"]
-        .assert_eq(&host.take(&candidate("a", next.clone())));
+        .assert_eq(&host.load(&candidate("a", next.clone())));
     expect!["Unchanged: a 2.0.0 is candidate already: nothing changed"]
-        .assert_eq(&host.take(&candidate("a", next.clone())));
+        .assert_eq(&host.load(&candidate("a", next.clone())));
     assert_eq!(host.judges("a"), "a 1.0.0");
     let other = digest(b"another");
-    expect!["refused: the candidate of `a` is sha256:… and not sha256:…"]
-        .assert_eq(&told(&host.catalog.promote(&name("a"), Some(&other))));
+    expect!["refused: the candidate of `a` is sha256:… and not sha256:…"].assert_eq(&outcome_text(
+        &host.catalog.promote(&name("a"), Some(&other)),
+    ));
     assert_eq!(host.judges("a"), "a 1.0.0");
     let shadow = host.catalog.shadow(&name("a")).expect("a candidate");
     assert_eq!(shadow.live.map(|it| it.version).as_deref(), Some("1.0.0"));
     assert_eq!(shadow.candidate.version, "2.0.0");
-    expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload"].assert_eq(&told(
+    expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload"].assert_eq(&outcome_text(
         &host.catalog.promote(&name("a"), Some(&digest(&next))),
     ));
     assert_eq!(host.judges("a"), "a 2.0.0");
     expect!["refused: `a` has no candidate"]
-        .assert_eq(&told(&host.catalog.promote(&name("a"), None)));
+        .assert_eq(&outcome_text(&host.catalog.promote(&name("a"), None)));
 }
 
 #[test]
 fn a_later_candidate_takes_the_place_of_an_earlier_one() {
     let host = Host::new();
-    host.take(&candidate("a", component("a", "1.0.0")));
-    host.take(&candidate("a", component("a", "2.0.0")));
+    host.load(&candidate("a", component("a", "1.0.0")));
+    host.load(&candidate("a", component("a", "2.0.0")));
     assert_eq!(host.versions("a", Source::Upload), ["2.0.0 Candidate"]);
     assert_eq!(
         host.store.kept().components.len(),
@@ -83,46 +84,47 @@ fn a_later_candidate_takes_the_place_of_an_earlier_one() {
         "the earlier one is dropped"
     );
     assert_eq!(host.judges("a"), "nobody");
-    expect!["Live: a 2.0.0 is live"].assert_eq(&told(&host.catalog.promote(&name("a"), None)));
+    expect!["Live: a 2.0.0 is live"]
+        .assert_eq(&outcome_text(&host.catalog.promote(&name("a"), None)));
     assert_eq!(host.judges("a"), "a 2.0.0");
 }
 
 #[test]
-fn what_was_gone_back_from_is_bad_until_somebody_sends_it_by_hand() {
+fn what_was_rolled_back_is_refused_until_somebody_uploads_it() {
     let host = Host::new();
     let (first, second) = (component("a", "1.0.0"), component("a", "2.0.0"));
-    host.take(&file("a", first));
+    host.load(&file("a", first));
     expect!["refused: `a` has no version to roll back to; `disable` leaves it out"]
-        .assert_eq(&told(&host.catalog.rollback(&name("a"))));
-    host.take(&file("a", second.clone()));
+        .assert_eq(&outcome_text(&host.catalog.rollback(&name("a"))));
+    host.load(&file("a", second.clone()));
     expect!["Live: a 1.0.0 is live again, rolled back from 2.0.0"]
-        .assert_eq(&told(&host.catalog.rollback(&name("a"))));
+        .assert_eq(&outcome_text(&host.catalog.rollback(&name("a"))));
     assert_eq!(host.judges("a"), "a 1.0.0");
     assert_eq!(
         host.versions("a", Source::Directory),
         ["1.0.0 Live", "2.0.0 RolledBack"]
     );
     expect!["refused: received: `a` was rolled back from these bytes (rolled back by hand); upload them to try again"]
-        .assert_eq(&host.take(&file("a", second.clone())));
+        .assert_eq(&host.load(&file("a", second.clone())));
     assert_eq!(host.judges("a"), "a 1.0.0");
     assert_eq!(
         host.versions("a", Source::Directory),
         ["1.0.0 Live", "2.0.0 RolledBack"]
     );
     expect!["Live: a 2.0.0 is live, replacing 1.0.0 from directory"]
-        .assert_eq(&host.take(&upload("a", second)));
+        .assert_eq(&host.load(&upload("a", second)));
     assert_eq!(host.judges("a"), "a 2.0.0");
 }
 
 #[test]
-fn an_upload_that_was_gone_back_from_can_be_tried_again() {
+fn an_upload_that_was_rolled_back_can_be_tried_again() {
     let host = Host::new();
     let (first, second) = (component("a", "1.0.0"), component("a", "2.0.0"));
-    host.take(&upload("a", first));
-    host.take(&upload("a", second.clone()));
+    host.load(&upload("a", first));
+    host.load(&upload("a", second.clone()));
     host.catalog.rollback(&name("a")).expect("there is one");
     expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload"]
-        .assert_eq(&host.take(&upload("a", second)));
+        .assert_eq(&host.load(&upload("a", second)));
     assert_eq!(
         host.versions("a", Source::Upload),
         ["2.0.0 Live", "1.0.0 Previous"]
@@ -166,20 +168,21 @@ fn versions_and_history_are_bounded() {
 }
 
 #[test]
-fn disabled_is_out_of_every_slot_until_it_is_enabled() {
+fn a_disabled_interpreter_is_live_from_no_source_until_it_is_enabled() {
     let host = Host::new();
-    host.take(&file("a", component("a", "1.0.0")));
-    host.take(&upload("a", component("a", "2.0.0")));
+    host.load(&file("a", component("a", "1.0.0")));
+    host.load(&upload("a", component("a", "2.0.0")));
     expect!["Disabled: a is disabled"]
-        .assert_eq(&told(&host.catalog.set_disabled(&name("a"), true)));
+        .assert_eq(&outcome_text(&host.catalog.set_disabled(&name("a"), true)));
     assert_eq!(host.judges("a"), "nobody");
     expect!["Unchanged: a is disabled"]
-        .assert_eq(&told(&host.catalog.set_disabled(&name("a"), true)));
+        .assert_eq(&outcome_text(&host.catalog.set_disabled(&name("a"), true)));
     let report = host
         .admit(&upload("a", component("a", "3.0.0")))
         .expect("it loads");
     assert_eq!(report.status, OutcomeStatus::Disabled);
     assert_eq!(host.judges("a"), "nobody");
-    expect!["Live: a is enabled"].assert_eq(&told(&host.catalog.set_disabled(&name("a"), false)));
+    expect!["Live: a is enabled"]
+        .assert_eq(&outcome_text(&host.catalog.set_disabled(&name("a"), false)));
     assert_eq!(host.judges("a"), "a 3.0.0");
 }

@@ -22,10 +22,10 @@ use kindsight_model::{Digest, InterpreterName, Object, Source, Verdict};
 
 use failing_store::FailingStore;
 
-/// When everything happens, so that what is kept is the same in every run.
+/// Time of all events, so that stored data is the same in every run.
 const NOW_MS: i64 = 1_700_000_000_000;
 
-/// A catalog with all that it stands on.
+/// A catalog, its store, and the number of swaps.
 struct Host {
     catalog: Arc<Catalog>,
     store: Arc<FailingStore>,
@@ -69,21 +69,21 @@ impl Host {
         })
     }
 
-    /// The next process, over what this one has kept.
+    /// The next process, over the data this one has stored.
     fn again(self) -> Self {
         Self::over(FailingStore::over(self.store.kept()), &[])
     }
 
-    fn admit(&self, delivery: &IncomingComponent) -> Result<Outcome, Refusal> {
-        self.catalog.admit(delivery)
+    fn admit(&self, incoming: &IncomingComponent) -> Result<Outcome, Refusal> {
+        self.catalog.admit(incoming)
     }
 
-    /// Takes it in, and tells what people are told.
-    fn take(&self, delivery: &IncomingComponent) -> String {
-        told(&self.admit(delivery))
+    /// Admits it, and returns the outcome as text.
+    fn load(&self, incoming: &IncomingComponent) -> String {
+        outcome_text(&self.admit(incoming))
     }
 
-    /// Everything that is published: `name version source`, in order of name.
+    /// Published interpreters as `name version source`, in order of name.
     fn live(&self) -> Vec<String> {
         let set = self.catalog.interpreters().published();
         let live = set.interpreters();
@@ -94,14 +94,14 @@ impl Host {
         live
     }
 
-    /// What a thing of that group with this spec is judged.
+    /// Verdict on a Thing of that group with this spec.
     fn judge(&self, group: &str, spec: &str) -> Verdict {
         let batch: Arc<[Object]> = [thing(group, spec)].into();
         let mut judged = self.catalog.interpreters().judge_each(&batch, 0);
         judged.remove(0)
     }
 
-    /// Who judges the things of that name, by version.
+    /// Name and version of the interpreter that judges the Things of that group.
     fn judges(&self, name: &str) -> String {
         let by = self.judge(name, "{}").by;
         by.map_or_else(
@@ -110,7 +110,7 @@ impl Host {
         )
     }
 
-    /// The outcomes of the versions of a slot, the one that changed last first.
+    /// Versions and outcomes from one source, the one that changed last first.
     fn versions(&self, name: &str, source: Source) -> Vec<String> {
         let entry = self.catalog.entry(&self::name(name)).expect("an entry");
         let Some(source) = entry.sources.get(&source) else {
@@ -122,7 +122,7 @@ impl Host {
             .collect()
     }
 
-    /// What was last written into the history of a name.
+    /// Last event in the history of a name.
     fn last_event(&self, name: &str) -> String {
         let entry = self.catalog.entry(&self::name(name)).expect("an entry");
         let event = entry.history.back().expect("an event");
@@ -133,7 +133,7 @@ impl Host {
     }
 }
 
-/// An engine whose compiled components are shared by all tests: most of them meet the same ones.
+/// An engine whose compiled components are shared by all tests: most of them load the same ones.
 fn start() -> Interpreters {
     static CACHE: OnceLock<AotCache> = OnceLock::new();
     let cache = CACHE.get_or_init(|| {
@@ -147,7 +147,7 @@ fn start() -> Interpreters {
     Interpreters::start(limits, Some(cache.clone())).expect("an engine")
 }
 
-/// A component of that name and version that judges the things of the group with its name.
+/// A component of that name and version that judges the Things of the group with its name.
 fn component(name: &str, version: &str) -> Vec<u8> {
     component_with(name, version, "")
 }
@@ -178,7 +178,7 @@ fn candidate(name: &str, bytes: Vec<u8>) -> IncomingComponent {
     }
 }
 
-/// As the watcher of the directory delivers it.
+/// A component as the watcher of the directory sends it.
 fn file(stem: &str, bytes: Vec<u8>) -> IncomingComponent {
     IncomingComponent {
         source: Source::Directory,
@@ -202,8 +202,8 @@ fn thing(group: &str, spec: &str) -> Object {
     Object::from_json(json).expect("an object")
 }
 
-/// What people are told, with digests taken out: they change with every build.
-fn told(outcome: &Result<Outcome, Refusal>) -> String {
+/// Outcome as users read it, without digests: they change with every build.
+fn outcome_text(outcome: &Result<Outcome, Refusal>) -> String {
     without_digests(&match outcome {
         Ok(report) => format!("{:?}: {}", report.status, report.detail),
         Err(refusal) => format!("refused: {refusal}"),

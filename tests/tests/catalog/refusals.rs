@@ -1,4 +1,4 @@
-//! What is refused leaves what is live alone, and is remembered where people look.
+//! Refusals: they do not change what is live, and are kept in the history.
 
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -8,12 +8,12 @@ use kindsight_catalog::IncomingComponent;
 use kindsight_model::Source;
 
 use crate::failing_store::Failing;
-use crate::{Host, component, component_with, name, told, upload};
+use crate::{Host, component, component_with, name, outcome_text, upload};
 
 #[test]
 fn a_refusal_names_its_step_and_is_remembered_under_the_name() {
     let host = Host::new();
-    host.take(&upload("a", component("a", "1.0.0")));
+    host.load(&upload("a", component("a", "1.0.0")));
     let before = host.catalog.interpreters().published().generation();
     let with = |bytes| upload("a", bytes);
     let promises = component_with("a", "2.0.0", r#", "fixtures": [["works", "{}", "Ready"]]"#);
@@ -21,23 +21,23 @@ fn a_refusal_names_its_step_and_is_remembered_under_the_name() {
         expected: Some(crate::digest(b"something else")),
         ..with(component("a", "3.0.0"))
     };
-    let mut told = String::new();
-    for delivery in [
+    let mut outcomes = String::new();
+    for incoming in [
         with(b"(component)".to_vec()),
         with(wat::parse_str("(component)").expect("text")),
         with(promises),
         with(component("b", "1.0.0")),
         expected,
     ] {
-        told.push_str(&host.take(&delivery));
-        told.push('\n');
+        outcomes.push_str(&host.load(&incoming));
+        outcomes.push('\n');
         assert_eq!(host.live(), ["a 1.0.0 Upload"]);
         let entry = host.catalog.entry(&name("a")).expect("an entry");
         let (source, live) = entry.effective().expect("a live version");
         assert_eq!((source, live.version.as_str()), (Source::Upload, "1.0.0"));
         let event = entry.history.back().expect("an event");
         assert!(
-            told.contains(&crate::without_digests(&event.outcome)),
+            outcomes.contains(&crate::without_digests(&event.outcome)),
             "{event:?}"
         );
     }
@@ -48,7 +48,7 @@ fn a_refusal_names_its_step_and_is_remembered_under_the_name() {
         refused: tried: it calls itself `b` and was sent as `a`: send it under its own name
         refused: received: the digest of the bytes is sha256:…, and sha256:… was expected
     "#]]
-    .assert_eq(&told);
+    .assert_eq(&outcomes);
     let published = host.catalog.interpreters().published();
     assert_eq!(published.generation(), before, "nothing was published");
     assert_eq!(
@@ -62,19 +62,19 @@ fn a_refusal_names_its_step_and_is_remembered_under_the_name() {
 #[test]
 fn what_is_live_under_another_name_is_refused_too() {
     let host = Host::new();
-    host.take(&upload("a", component("a", "1.0.0")));
+    host.load(&upload("a", component("a", "1.0.0")));
     expect!["refused: tried: it calls itself `a` and was sent as `b`: send it under its own name"]
-        .assert_eq(&host.take(&upload("b", component("a", "1.0.0"))));
+        .assert_eq(&host.load(&upload("b", component("a", "1.0.0"))));
     assert_eq!(host.live(), ["a 1.0.0 Upload"]);
 }
 
 #[test]
 fn a_name_that_was_only_ever_refused_can_be_removed() {
     let host = Host::new();
-    host.take(&upload("a", component("a", "1.0.0")));
-    host.take(&upload("a", b"garbage".to_vec()));
-    host.take(&upload("b", b"garbage".to_vec()));
-    let remove = |it: &str| told(&host.catalog.remove(&name(it), Source::Upload));
+    host.load(&upload("a", component("a", "1.0.0")));
+    host.load(&upload("a", b"garbage".to_vec()));
+    host.load(&upload("b", b"garbage".to_vec()));
+    let remove = |it: &str| outcome_text(&host.catalog.remove(&name(it), Source::Upload));
     expect!["None: b is forgotten: every version of it was refused"].assert_eq(&remove("b"));
     assert!(host.catalog.entry(&name("b")).is_none());
     expect!["refused: there is no such interpreter"].assert_eq(&remove("b"));
@@ -89,62 +89,66 @@ fn a_name_that_was_only_ever_refused_can_be_removed() {
 fn an_expected_digest_that_is_right_is_no_hindrance() {
     let host = Host::new();
     let bytes = component("a", "1.0.0");
-    let delivery = IncomingComponent {
+    let incoming = IncomingComponent {
         expected: Some(crate::digest(&bytes)),
         ..upload("a", bytes)
     };
-    expect!["Live: a 1.0.0 is live"].assert_eq(&host.take(&delivery));
+    expect!["Live: a 1.0.0 is live"].assert_eq(&host.load(&incoming));
 }
 
 #[test]
 fn a_refusal_of_what_is_live_already_does_not_change_it() {
     let host = Host::new();
     let bytes = component("a", "1.0.0");
-    host.take(&upload("a", bytes.clone()));
-    let delivery = IncomingComponent {
+    host.load(&upload("a", bytes.clone()));
+    let incoming = IncomingComponent {
         expected: Some(crate::digest(b"something else")),
         ..upload("a", bytes)
     };
-    host.admit(&delivery).expect_err("another digest");
+    host.admit(&incoming).expect_err("another digest");
     assert_eq!(host.versions("a", Source::Upload), ["1.0.0 Live"]);
 }
 
 #[test]
 fn what_cannot_be_kept_does_not_go_live() {
     let host = Host::new();
-    host.take(&upload("a", component("a", "1.0.0")));
+    host.load(&upload("a", component("a", "1.0.0")));
     let next = upload("a", component("a", "2.0.0"));
     for (call, expected) in [
         (
             Failing::WriteComponents,
-            expect!["refused: the component was not stored: no space left for the store: no storage space"],
+            expect![
+                "refused: the component was not stored: no space left for the store: no storage space"
+            ],
         ),
         (
             Failing::WriteState,
-            expect!["refused: the change was not stored: no space left for the store: no storage space"],
+            expect![
+                "refused: the change was not stored: no space left for the store: no storage space"
+            ],
         ),
     ] {
         host.store.fail(call);
-        expected.assert_eq(&host.take(&next));
+        expected.assert_eq(&host.load(&next));
         assert_eq!(host.live(), ["a 1.0.0 Upload"]);
         assert_eq!(host.versions("a", Source::Upload), ["1.0.0 Live"]);
         host.store.mend();
     }
     host.store.fail(Failing::WriteState);
     expect!["refused: the change was not stored: no space left for the store: no storage space"]
-        .assert_eq(&told(&host.catalog.set_disabled(&name("a"), true)));
+        .assert_eq(&outcome_text(&host.catalog.set_disabled(&name("a"), true)));
     assert_eq!(host.judges("a"), "a 1.0.0");
     host.store.mend();
-    expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload"].assert_eq(&host.take(&next));
+    expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload"].assert_eq(&host.load(&next));
 }
 
 #[test]
 fn what_cannot_be_dropped_costs_only_space() {
     let host = Host::new();
-    host.take(&upload("a", component("a", "1.0.0")));
+    host.load(&upload("a", component("a", "1.0.0")));
     host.store.fail(Failing::ListComponents);
-    host.take(&crate::candidate("a", component("a", "2.0.0")));
-    host.take(&crate::candidate("a", component("a", "3.0.0")));
+    host.load(&crate::candidate("a", component("a", "2.0.0")));
+    host.load(&crate::candidate("a", component("a", "3.0.0")));
     assert_eq!(host.store.kept().components.len(), 3);
     host.store.mend();
     host.catalog.promote(&name("a"), None).expect("a candidate");
@@ -155,14 +159,14 @@ fn what_cannot_be_dropped_costs_only_space() {
     );
 }
 
-/// Another change that is made while a component is kept must not take it for one that nobody needs.
+/// Another change made while a component is stored must not drop it as unused.
 #[test]
 fn a_component_on_its_way_in_is_not_dropped_by_another_change() {
     let host = Host::new();
-    host.take(&upload("b", component("b", "1.0.0")));
+    host.load(&upload("b", component("b", "1.0.0")));
     let bytes = component("a", "1.0.0");
     let catalog = Arc::clone(&host.catalog);
-    // Kept, and the state does not speak of it yet.
+    // Stored, and not in the state yet.
     host.store.after_component(Box::new(move || {
         let (done, is_done) = mpsc::channel();
         std::thread::spawn(move || {

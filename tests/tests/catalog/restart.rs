@@ -1,4 +1,4 @@
-//! What the next process finds.
+//! Restarts: the state that the next process finds.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use kindsight_model::Source;
 use kindsight_store::chain;
 
 use crate::failing_store::{Failing, FailingStore, Kept};
-use crate::{Host, candidate, component, component_with, digest, file, name, told, upload};
+use crate::{Host, candidate, component, component_with, digest, file, name, outcome_text, upload};
 
 const LOOSE: &str = r#", "settings-schema": "{}""#;
 
@@ -27,32 +27,33 @@ fn over_state(state: &[u8]) -> Arc<FailingStore> {
 #[test]
 fn everything_is_as_it_was() {
     let host = Host::new();
-    host.take(&file("a", component("a", "1.0.0")));
-    host.take(&upload("a", component_with("a", "2.0.0", LOOSE)));
+    host.load(&file("a", component("a", "1.0.0")));
+    host.load(&upload("a", component_with("a", "2.0.0", LOOSE)));
     let settings = serde_json::json!({"level": 7});
     host.catalog
         .set_settings(&name("a"), settings.as_object().cloned())
         .expect("they fit");
-    host.take(&upload("b", component("b", "1.0.0")));
-    host.take(&upload("b", component("b", "2.0.0")));
+    host.load(&upload("b", component("b", "1.0.0")));
+    host.load(&upload("b", component("b", "2.0.0")));
     host.catalog.rollback(&name("b")).expect("there is one");
-    host.take(&candidate("b", component("b", "3.0.0")));
-    host.take(&upload("c", component("c", "1.0.0")));
+    host.load(&candidate("b", component("b", "3.0.0")));
+    host.load(&upload("c", component("c", "1.0.0")));
     host.catalog.set_disabled(&name("c"), true).expect("a name");
-    host.take(&upload("d", b"no component".to_vec()));
-    let (pages, live) = (host.catalog.entries(), host.live());
+    host.load(&upload("d", b"no component".to_vec()));
+    let (entries, live) = (host.catalog.entries(), host.live());
     let host = host.again();
-    assert_eq!(host.catalog.entries(), pages);
+    assert_eq!(host.catalog.entries(), entries);
     assert_eq!(host.live(), live);
     assert_eq!(host.live(), ["a 2.0.0 Upload", "b 1.0.0 Upload"]);
     let judged = host.judge("a", r#"{"do": "say-settings"}"#);
     assert_eq!(&*judged.message, "level 7");
     let host = host.again();
-    assert_eq!(host.catalog.entries(), pages, "and once more");
+    assert_eq!(host.catalog.entries(), entries, "and once more");
     expect!["Live: b 3.0.0 is live, replacing 1.0.0 from upload"]
-        .assert_eq(&told(&host.catalog.promote(&name("b"), None)));
-    expect!["None: b is removed from upload"]
-        .assert_eq(&told(&host.catalog.remove(&name("b"), Source::Upload)));
+        .assert_eq(&outcome_text(&host.catalog.promote(&name("b"), None)));
+    expect!["None: b is removed from upload"].assert_eq(&outcome_text(
+        &host.catalog.remove(&name("b"), Source::Upload),
+    ));
     host.catalog
         .set_disabled(&name("c"), false)
         .expect("a name");
@@ -63,7 +64,7 @@ fn everything_is_as_it_was() {
 fn a_rollback_after_a_restart_is_one_call() {
     let host = Host::new();
     for version in ["1.0.0", "2.0.0", "3.0.0"] {
-        host.take(&upload("a", component("a", version)));
+        host.load(&upload("a", component("a", version)));
     }
     let host = host.again();
     for version in ["a 2.0.0", "a 1.0.0"] {
@@ -92,7 +93,7 @@ fn what_this_binary_brings_replaces_what_the_last_one_brought() {
 }
 
 #[test]
-fn what_was_found_bad_of_this_binary_stays_bad() {
+fn a_built_in_that_was_rolled_back_stays_rolled_back() {
     let built_in = [component("a", "1.0.0")];
     let host = Host::over(Arc::default(), &built_in);
     host.catalog
@@ -106,9 +107,9 @@ fn what_was_found_bad_of_this_binary_stays_bad() {
 #[test]
 fn a_component_that_was_tampered_with_is_not_used() {
     let host = Host::new();
-    host.take(&upload("a", component("a", "1.0.0")));
-    host.take(&upload("a", component("a", "2.0.0")));
-    host.take(&upload("b", component("b", "1.0.0")));
+    host.load(&upload("a", component("a", "1.0.0")));
+    host.load(&upload("a", component("a", "2.0.0")));
+    host.load(&upload("b", component("b", "1.0.0")));
     let mut kept = host.store.kept();
     // Another good component in its place, as somebody would put it there.
     for (name, version) in [("a", "2.0.0"), ("b", "1.0.0")] {
@@ -126,14 +127,14 @@ fn a_component_that_was_tampered_with_is_not_used() {
     expect!["Refuse None: component sha256:…: the stored bytes have another digest"]
         .assert_eq(&host.last_event("b"));
     expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload"]
-        .assert_eq(&host.take(&upload("a", component("a", "2.0.0"))));
+        .assert_eq(&host.load(&upload("a", component("a", "2.0.0"))));
 }
 
 #[test]
 fn a_component_that_is_gone_is_stepped_over() {
     let host = Host::new();
-    host.take(&upload("a", component("a", "1.0.0")));
-    host.take(&upload("a", component("a", "2.0.0")));
+    host.load(&upload("a", component("a", "1.0.0")));
+    host.load(&upload("a", component("a", "2.0.0")));
     let mut kept = host.store.kept();
     kept.components.remove(&digest(&component("a", "2.0.0")));
     let host = Host::over(FailingStore::over(kept), &[]);
@@ -151,7 +152,7 @@ fn settings_that_do_not_fit_any_more_do_not_keep_the_host_from_starting() {
     host.catalog
         .set_settings(&name("a"), settings.as_object().cloned())
         .expect("they fit");
-    host.take(&upload("b", component("b", "1.0.0")));
+    host.load(&upload("b", component("b", "1.0.0")));
     let store = FailingStore::over(host.store.kept());
     let host = Host::over(store, &[component("a", "2.0.0")]);
     assert_eq!(host.judges("b"), "b 1.0.0");
@@ -178,7 +179,7 @@ fn a_state_of_a_later_release_is_left_alone() {
 #[test]
 fn a_damaged_state_says_so() {
     let host = Host::new();
-    host.take(&upload("a", component("a", "1.0.0")));
+    host.load(&upload("a", component("a", "1.0.0")));
     let state = host.store.kept().state.expect("a state");
     for damaged in [
         &b""[..],
@@ -202,14 +203,15 @@ fn a_damaged_state_says_so() {
 fn a_store_that_does_not_answer_says_so() {
     let store = Arc::new(FailingStore::default());
     store.fail(Failing::ReadState);
-    expect!["read the catalog of interpreters: the store failed: the disk does not answer"].assert_eq(&error(store));
+    expect!["read the catalog of interpreters: the store failed: the disk does not answer"]
+        .assert_eq(&error(store));
 }
 
-/// A store that does not answer for a moment must not cost what lies on it.
+/// A store that does not answer for a moment must not lose components.
 #[test]
 fn a_component_that_cannot_be_read_now_is_not_dropped() {
     let host = Host::new();
-    host.take(&upload("a", component("a", "1.0.0")));
+    host.load(&upload("a", component("a", "1.0.0")));
     let store = FailingStore::over(host.store.kept());
     store.fail(Failing::ReadComponents);
     let opened = Host::open(Arc::clone(&store), &[], CatalogLimits::default());

@@ -1,9 +1,9 @@
-//! Settings: held against the schema, passed to the component, kept over a swap.
+//! Settings: checked against the schema, passed to the component, kept over a swap.
 
 use expect_test::expect;
 use serde_json::{Map, Value, json};
 
-use crate::{Host, component, component_with, name, told, upload};
+use crate::{Host, component, component_with, name, outcome_text, upload};
 
 const SCHEMA: &str = r#", "settings-schema": "{\"type\": \"object\", \"properties\": {\"level\": {\"type\": \"integer\", \"maximum\": 9}}, \"additionalProperties\": false}""#;
 const STRICTER: &str = r#", "settings-schema": "{\"type\": \"object\", \"required\": [\"name\"]}""#;
@@ -14,7 +14,7 @@ fn object(value: &Value) -> Option<Map<String, Value>> {
 
 impl Host {
     fn set(&self, settings: &Value) -> String {
-        told(&self.catalog.set_settings(&name("a"), object(settings)))
+        outcome_text(&self.catalog.set_settings(&name("a"), object(settings)))
     }
 
     fn says(&self) -> String {
@@ -26,7 +26,7 @@ impl Host {
 #[test]
 fn settings_reach_the_component() {
     let host = Host::new();
-    host.take(&upload("a", component_with("a", "1.0.0", SCHEMA)));
+    host.load(&upload("a", component_with("a", "1.0.0", SCHEMA)));
     assert_eq!(host.says(), "no settings");
     expect!["Live: the settings of a are set"].assert_eq(&host.set(&json!({"level": 3})));
     assert_eq!(host.says(), "level 3");
@@ -46,17 +46,17 @@ fn settings_reach_the_component() {
 #[test]
 fn settings_that_the_schema_refuses_are_told_with_their_place() {
     let host = Host::new();
-    host.take(&upload("a", component_with("a", "1.0.0", SCHEMA)));
+    host.load(&upload("a", component_with("a", "1.0.0", SCHEMA)));
     host.set(&json!({"level": 3}));
-    let mut told = String::new();
+    let mut outcomes = String::new();
     for settings in [
         json!({"level": "high"}),
         json!({"level": 10}),
         json!({"level": 11, "lever": 1}),
         json!({"level": 1, "more": "x".repeat(70_000)}),
     ] {
-        told.push_str(&host.set(&settings));
-        told.push('\n');
+        outcomes.push_str(&host.set(&settings));
+        outcomes.push('\n');
         assert_eq!(host.says(), "level 3");
     }
     expect![[r#"
@@ -64,13 +64,13 @@ fn settings_that_the_schema_refuses_are_told_with_their_place() {
         refused: published: settings of `a`: 10 is greater than the maximum of 9 at `/level`
         refused: published: settings of `a`: 11 is greater than the maximum of 9 at `/level`; Additional properties are not allowed ('lever' was unexpected) at ``
         refused: published: settings of `a`: settings of 70021 bytes are over the limit of 65536 bytes
-    "#]].assert_eq(&told);
+    "#]].assert_eq(&outcomes);
 }
 
 #[test]
 fn a_component_without_a_schema_takes_none() {
     let host = Host::new();
-    host.take(&upload("a", component("a", "1.0.0")));
+    host.load(&upload("a", component("a", "1.0.0")));
     expect!["refused: published: settings of `a`: a 1.0.0 (sha256:…) takes no settings"]
         .assert_eq(&host.set(&json!({"level": 3})));
     assert_eq!(
@@ -82,29 +82,29 @@ fn a_component_without_a_schema_takes_none() {
 #[test]
 fn a_version_whose_schema_refuses_the_settings_does_not_go_live() {
     let host = Host::new();
-    host.take(&upload("a", component_with("a", "1.0.0", SCHEMA)));
+    host.load(&upload("a", component_with("a", "1.0.0", SCHEMA)));
     host.set(&json!({"level": 3}));
     let stricter = component_with("a", "2.0.0", STRICTER);
     expect![[r#"refused: published: settings of `a`: "name" is a required property at ``"#]]
-        .assert_eq(&host.take(&upload("a", stricter.clone())));
+        .assert_eq(&host.load(&upload("a", stricter.clone())));
     assert_eq!(
         (host.judges("a").as_str(), host.says().as_str()),
         ("a 1.0.0", "level 3")
     );
     expect!["Candidate: a 2.0.0 is accepted and waits to be promoted"]
-        .assert_eq(&host.take(&crate::candidate("a", stricter)));
+        .assert_eq(&host.load(&crate::candidate("a", stricter)));
     expect![[r#"refused: published: settings of `a`: "name" is a required property at ``"#]]
-        .assert_eq(&told(&host.catalog.promote(&name("a"), None)));
+        .assert_eq(&outcome_text(&host.catalog.promote(&name("a"), None)));
     assert_eq!(
         (host.judges("a").as_str(), host.says().as_str()),
         ("a 1.0.0", "level 3")
     );
     host.set(&Value::Null);
     expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload"]
-        .assert_eq(&told(&host.catalog.promote(&name("a"), None)));
+        .assert_eq(&outcome_text(&host.catalog.promote(&name("a"), None)));
 }
 
-/// A schema that costs much, or refers to what lies elsewhere, harms nobody but its author.
+/// A schema that is expensive, or refers to other places, harms nobody but its author.
 #[test]
 fn a_schema_cannot_reach_out() {
     let host = Host::new();
@@ -119,8 +119,8 @@ fn a_schema_cannot_reach_out() {
         let more = format!(r#", "settings-schema": "{schema}""#);
         host.admit(&upload("a", component_with("a", version, &more)))
             .expect("it loads");
-        let told = host.set(&json!({"level": 3}));
-        assert!(told.contains("the schema of a"), "{told}");
+        let outcome = host.set(&json!({"level": 3}));
+        assert!(outcome.contains("the schema of a"), "{outcome}");
         assert_eq!(host.says(), "no settings");
     }
 }

@@ -1,14 +1,16 @@
-//! Two hosts over one store, as over one store: each follows the other, and none overwrites what it has
-//! not seen.
+//! Two hosts over one store: each follows the other, and none overwrites changes it has not seen.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use expect_test::expect;
+use kindsight_catalog::follow_hosts;
 use kindsight_model::Source;
+use tokio_util::sync::CancellationToken;
 
 use crate::failing_store::Failing;
-use crate::{Host, component, component_with, digest, file, name, told, upload};
+use crate::{Host, component, component_with, digest, file, name, outcome_text, upload};
 
 const LOOSE: &str = r#", "settings-schema": "{}""#;
 
@@ -25,16 +27,16 @@ fn hosts() -> (Host, Host) {
 #[test]
 fn what_one_host_is_sent_is_live_on_the_other() {
     let (first, second) = hosts();
-    first.take(&upload("a", component("a", "1.0.0")));
+    first.load(&upload("a", component("a", "1.0.0")));
     assert!(second.live().is_empty(), "it has not looked");
     assert!(second.catalog.follow().expect("a state"));
     assert_eq!(second.judges("a"), "a 1.0.0");
     assert!(!second.catalog.follow().expect("a state"), "nothing is new");
     assert_eq!(second.catalog.entries(), first.catalog.entries());
 
-    second.take(&upload("a", component("a", "2.0.0")));
+    second.load(&upload("a", component("a", "2.0.0")));
     let settings = serde_json::json!({"level": 7});
-    second.take(&upload("b", component_with("b", "1.0.0", LOOSE)));
+    second.load(&upload("b", component_with("b", "1.0.0", LOOSE)));
     let set = second
         .catalog
         .set_settings(&name("b"), settings.as_object().cloned());
@@ -52,24 +54,45 @@ fn what_one_host_is_sent_is_live_on_the_other() {
     assert_eq!(second.judges("a"), "a 1.0.0");
 }
 
+/// Nobody calls `follow`: the second host watches the store.
+#[test]
+fn a_host_follows_another_as_it_changes() {
+    let (first, second) = hosts();
+    let runtime = tokio::runtime::Runtime::new().expect("threads");
+    let shutdown = CancellationToken::new();
+    let following = follow_hosts(Arc::clone(&second.catalog), shutdown.clone());
+    let following = runtime.spawn(following);
+    for version in ["1.0.0", "2.0.0"] {
+        first.load(&upload("a", component("a", version)));
+        let begin = Instant::now();
+        while second.judges("a") != format!("a {version}") {
+            assert!(begin.elapsed().as_secs() < 60, "still {:?}", second.live());
+            std::thread::yield_now();
+        }
+    }
+    shutdown.cancel();
+    let ended = runtime.block_on(following).expect("no panic");
+    ended.expect("it was followed to the end");
+}
+
 #[test]
 fn following_tells_who_shows_verdicts_and_looking_in_vain_does_not() {
     let (first, second) = hosts();
     let before = swaps(&second);
-    first.take(&upload("a", component("a", "1.0.0")));
+    first.load(&upload("a", component("a", "1.0.0")));
     second.catalog.follow().expect("a state");
     assert_eq!(swaps(&second), before + 1);
     second.catalog.follow().expect("a state");
     assert_eq!(swaps(&second), before + 1);
 }
 
-/// Whoever changes something has seen what the others did before.
+/// A host that changes something has followed all earlier changes.
 #[test]
 fn no_change_of_another_host_is_overwritten() {
     let (first, second) = hosts();
-    first.take(&upload("a", component("a", "1.0.0")));
-    second.take(&upload("b", component("b", "1.0.0")));
-    first.take(&file("c", component("c", "1.0.0")));
+    first.load(&upload("a", component("a", "1.0.0")));
+    second.load(&upload("b", component("b", "1.0.0")));
+    first.load(&file("c", component("c", "1.0.0")));
     second
         .catalog
         .set_disabled(&name("a"), true)
@@ -78,12 +101,13 @@ fn no_change_of_another_host_is_overwritten() {
     assert_eq!(first.live(), ["b 1.0.0 Upload", "c 1.0.0 Directory"]);
     assert_eq!(first.live(), second.live());
     expect!["Unchanged: c 1.0.0 is live already: nothing changed"]
-        .assert_eq(&second.take(&file("c", component("c", "1.0.0"))));
-    expect!["refused: there is no such interpreter"]
-        .assert_eq(&told(&second.catalog.remove(&name("d"), Source::Upload)));
+        .assert_eq(&second.load(&file("c", component("c", "1.0.0"))));
+    expect!["refused: there is no such interpreter"].assert_eq(&outcome_text(
+        &second.catalog.remove(&name("d"), Source::Upload),
+    ));
 }
 
-/// Between looking and writing another host may write: nothing is lost, and somebody is told.
+/// Another host may write between reading and writing: nothing is lost, and one of them is refused.
 #[test]
 fn of_two_changes_at_one_moment_one_is_told_to_try_again() {
     let (first, second) = hosts();
@@ -91,11 +115,11 @@ fn of_two_changes_at_one_moment_one_is_told_to_try_again() {
     first.store.after_component(Box::new(move || {
         catalog.admit(&upload("b", other)).expect("it is first");
     }));
-    let delivery = upload("a", component("a", "1.0.0"));
+    let incoming = upload("a", component("a", "1.0.0"));
     expect!["refused: another host changed the interpreters at the same moment: try again"]
-        .assert_eq(&first.take(&delivery));
+        .assert_eq(&first.load(&incoming));
     assert_eq!(second.live(), ["b 1.0.0 Upload"]);
-    first.take(&delivery);
+    first.load(&incoming);
     assert_eq!(first.live(), ["a 1.0.0 Upload", "b 1.0.0 Upload"]);
     second.catalog.follow().expect("a state");
     assert_eq!(second.live(), first.live());
@@ -104,9 +128,9 @@ fn of_two_changes_at_one_moment_one_is_told_to_try_again() {
 #[test]
 fn a_host_that_cannot_follow_keeps_what_is_live() {
     let (first, second) = hosts();
-    first.take(&upload("a", component("a", "1.0.0")));
+    first.load(&upload("a", component("a", "1.0.0")));
     second.catalog.follow().expect("a state");
-    first.take(&upload("a", component("a", "2.0.0")));
+    first.load(&upload("a", component("a", "2.0.0")));
     second.store.fail(Failing::ReadComponents);
     second.catalog.follow().expect_err("no component");
     assert_eq!(second.judges("a"), "a 1.0.0");
@@ -115,33 +139,35 @@ fn a_host_that_cannot_follow_keeps_what_is_live() {
     assert_eq!(second.judges("a"), "a 2.0.0");
 }
 
-/// Whatever keeps a host from following, the component that comes meanwhile is not to blame.
+/// A host that cannot follow does not hold it against the component that comes meanwhile.
 #[test]
 fn a_component_is_not_blamed_for_what_cannot_be_followed() {
     let first = Host::new();
     let second = Host::over(Arc::clone(&first.store), &[]);
-    first.take(&upload("a", component("a", "1.0.0")));
+    first.load(&upload("a", component("a", "1.0.0")));
     second.store.fail(Failing::ReadComponents);
-    expect!["refused: read the interpreters of the catalog: the store failed: the disk does not answer"]
-        .assert_eq(&second.take(&upload("b", component("b", "1.0.0"))));
+    expect![
+        "refused: read the interpreters of the catalog: the store failed: the disk does not answer"
+    ]
+    .assert_eq(&second.load(&upload("b", component("b", "1.0.0"))));
     second.store.mend();
     second.catalog.follow().expect("a state");
     assert!(
         second.catalog.entry(&name("b")).is_none(),
         "nothing is held against it"
     );
-    expect!["Live: b 1.0.0 is live"].assert_eq(&second.take(&upload("b", component("b", "1.0.0"))));
+    expect!["Live: b 1.0.0 is live"].assert_eq(&second.load(&upload("b", component("b", "1.0.0"))));
 }
 
-/// The same file on two hosts is taken in once.
+/// The same file on two hosts is admitted once.
 #[test]
 fn the_same_bytes_on_another_host_change_nothing() {
     let (first, second) = hosts();
-    let delivery = file("a", component("a", "1.0.0"));
-    first.take(&delivery);
+    let incoming = file("a", component("a", "1.0.0"));
+    first.load(&incoming);
     expect!["Unchanged: a 1.0.0 is live already: nothing changed"]
-        .assert_eq(&second.take(&delivery));
-    second.take(&upload("b", b"garbage".to_vec()));
+        .assert_eq(&second.load(&incoming));
+    second.load(&upload("b", b"garbage".to_vec()));
     first.catalog.follow().expect("a state");
     assert!(
         first.catalog.entry(&name("b")).is_some(),
@@ -163,7 +189,7 @@ fn hosts_of_two_releases_do_not_answer_each_other_for_ever() {
     assert_eq!(first.store.writes(), writes, "following writes nothing");
     assert_eq!(first.judges("base"), "base 1.0.0");
     assert_eq!(second.judges("base"), "base 2.0.0");
-    first.take(&upload("a", component("a", "1.0.0")));
+    first.load(&upload("a", component("a", "1.0.0")));
     second.catalog.follow().expect("a state");
     assert_eq!(second.live(), ["a 1.0.0 Upload", "base 2.0.0 BuiltIn"]);
     let bad = digest(&component("a", "1.0.0"));

@@ -1,4 +1,4 @@
-//! Which source is heard, and what two of one source may not do.
+//! Precedence of sources, and conflicts within one source.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,36 +7,40 @@ use expect_test::expect;
 use kindsight_catalog::IncomingComponent;
 use kindsight_model::Source;
 
-use crate::{Host, component, component_with, file, name, told, upload};
+use crate::{Host, component, component_with, file, name, outcome_text, upload};
 
 #[test]
 fn upload_is_over_directory_is_over_built_in() {
     let host = Host::over(Arc::default(), &[component("a", "1.0.0")]);
     assert_eq!(host.live(), ["a 1.0.0 BuiltIn"]);
     expect!["Live: a 3.0.0 is live, replacing 1.0.0 from built-in"]
-        .assert_eq(&host.take(&upload("a", component("a", "3.0.0"))));
+        .assert_eq(&host.load(&upload("a", component("a", "3.0.0"))));
     expect!["Live: a 2.0.0 is accepted; the version from upload overrides it"]
-        .assert_eq(&host.take(&file("a", component("a", "2.0.0"))));
+        .assert_eq(&host.load(&file("a", component("a", "2.0.0"))));
     assert_eq!(host.live(), ["a 3.0.0 Upload"]);
-    expect!["Live: a is removed from upload; 2.0.0 from directory is live"]
-        .assert_eq(&told(&host.catalog.remove(&name("a"), Source::Upload)));
+    expect!["Live: a is removed from upload; 2.0.0 from directory is live"].assert_eq(
+        &outcome_text(&host.catalog.remove(&name("a"), Source::Upload)),
+    );
     assert_eq!(host.live(), ["a 2.0.0 Directory"]);
-    expect!["refused: no version of `a` came from upload"]
-        .assert_eq(&told(&host.catalog.remove(&name("a"), Source::Upload)));
+    expect!["refused: no version of `a` came from upload"].assert_eq(&outcome_text(
+        &host.catalog.remove(&name("a"), Source::Upload),
+    ));
     assert_eq!(host.catalog.names_in("a.wasm"), [name("a")]);
-    expect!["Live: a is removed from directory; 1.0.0 from built-in is live"]
-        .assert_eq(&told(&host.catalog.remove(&name("a"), Source::Directory)));
+    expect!["Live: a is removed from directory; 1.0.0 from built-in is live"].assert_eq(
+        &outcome_text(&host.catalog.remove(&name("a"), Source::Directory)),
+    );
     assert_eq!(host.live(), ["a 1.0.0 BuiltIn"]);
     assert!(host.catalog.names_in("a.wasm").is_empty());
-    expect!["refused: there is no such interpreter"]
-        .assert_eq(&told(&host.catalog.remove(&name("b"), Source::Upload)));
+    expect!["refused: there is no such interpreter"].assert_eq(&outcome_text(
+        &host.catalog.remove(&name("b"), Source::Upload),
+    ));
 }
 
 #[test]
 fn what_was_removed_may_come_again() {
     let host = Host::new();
-    let delivery = file("a", component("a", "1.0.0"));
-    host.take(&delivery);
+    let incoming = file("a", component("a", "1.0.0"));
+    host.load(&incoming);
     assert_eq!(
         host.catalog.files().into_iter().collect::<Vec<_>>(),
         ["a.wasm"]
@@ -46,23 +50,23 @@ fn what_was_removed_may_come_again() {
         .expect("removed");
     assert!(host.live().is_empty());
     assert!(host.catalog.files().is_empty());
-    expect!["Live: a 1.0.0 is live"].assert_eq(&host.take(&delivery));
+    expect!["Live: a 1.0.0 is live"].assert_eq(&host.load(&incoming));
     assert_eq!(host.live(), ["a 1.0.0 Directory"]);
 }
 
 #[test]
 fn two_files_of_one_name_are_told_of_each_other() {
     let host = Host::new();
-    host.take(&file("a", component("a", "1.0.0")));
+    host.load(&file("a", component("a", "1.0.0")));
     for bytes in [component("a", "2.0.0"), component("a", "1.0.0")] {
         expect!["refused: published: `a.wasm` has the same name `a`: leave one of them out"]
-            .assert_eq(&host.take(&file("b", bytes)));
+            .assert_eq(&host.load(&file("b", bytes)));
         assert_eq!(host.live(), ["a 1.0.0 Directory"]);
     }
     host.catalog
         .remove(&name("a"), Source::Directory)
         .expect("removed");
-    expect!["Live: a 2.0.0 is live"].assert_eq(&host.take(&file("b", component("a", "2.0.0"))));
+    expect!["Live: a 2.0.0 is live"].assert_eq(&host.load(&file("b", component("a", "2.0.0"))));
     assert_eq!(
         host.catalog.files().into_iter().collect::<Vec<_>>(),
         ["b.wasm"]
@@ -70,27 +74,27 @@ fn two_files_of_one_name_are_told_of_each_other() {
 }
 
 #[test]
-fn a_file_that_is_given_another_name_takes_over_what_it_filled() {
+fn a_renamed_file_takes_over_its_interpreter() {
     let host = Host::new();
     let bytes = component("a", "1.0.0");
-    host.take(&file("a", bytes.clone()));
+    host.load(&file("a", bytes.clone()));
     let renamed = IncomingComponent {
         gone: BTreeSet::from(["a.wasm".to_owned()]),
         ..file("b", bytes)
     };
     expect!["Live: a 1.0.0 is live, replacing 1.0.0 from directory"]
-        .assert_eq(&host.take(&renamed));
+        .assert_eq(&host.load(&renamed));
     let files: Vec<_> = host.catalog.files().into_iter().collect();
     assert_eq!(files, ["b.wasm"]);
     assert_eq!(host.live(), ["a 1.0.0 Directory"]);
 }
 
-/// A file may be taken away after everything in it was found bad.
+/// A file may be removed after its component was rolled back.
 #[test]
-fn a_file_that_is_gone_fills_no_slot() {
+fn a_file_that_is_gone_leaves_no_version() {
     let host = Host::new();
     let bytes = component("a", "1.0.0");
-    host.take(&file("a", bytes.clone()));
+    host.load(&file("a", bytes.clone()));
     host.catalog
         .trip_breaker(&name("a"), &crate::digest(&bytes), "too many faults")
         .expect("live");
@@ -98,24 +102,25 @@ fn a_file_that_is_gone_fills_no_slot() {
     assert_eq!(
         host.catalog.names_in("a.wasm"),
         [name("a")],
-        "bad, and there"
+        "rolled back, and there"
     );
-    expect!["None: a is removed from directory"]
-        .assert_eq(&told(&host.catalog.remove(&name("a"), Source::Directory)));
+    expect!["None: a is removed from directory"].assert_eq(&outcome_text(
+        &host.catalog.remove(&name("a"), Source::Directory),
+    ));
     assert!(host.catalog.files().is_empty());
     expect!["refused: received: `a` was rolled back from these bytes (too many faults); upload them to try again"]
-        .assert_eq(&host.take(&file("a", bytes)));
+        .assert_eq(&host.load(&file("a", bytes)));
 }
 
 #[test]
 fn two_names_of_one_source_may_not_claim_the_same() {
     let host = Host::new();
-    host.take(&upload("a", component("a", "1.0.0")));
+    host.load(&upload("a", component("a", "1.0.0")));
     let claims = kindsight_tests::hostile(
         r#"{"name": "thief", "kinds": [["b", "*", "Thing"], ["a", "*", "Thing"]]}"#,
     );
     expect!["refused: published: a 1.0.0 (sha256:…) and thief 1.0.0 (sha256:…) both claim `a/* Thing`: leave one of them out"]
-        .assert_eq(&host.take(&upload("thief", claims.clone())));
+        .assert_eq(&host.load(&upload("thief", claims.clone())));
     assert_eq!(host.live(), ["a 1.0.0 Upload"]);
     expect!["Refuse Some(Upload): published: a 1.0.0 (sha256:…) and thief 1.0.0 (sha256:…) both claim `a/* Thing`: leave one of them out"]
         .assert_eq(&host.last_event("thief"));
@@ -124,20 +129,20 @@ fn two_names_of_one_source_may_not_claim_the_same() {
         1,
         "what was refused is not kept"
     );
-    host.take(&file("thief", claims));
+    host.load(&file("thief", claims));
     assert_eq!(host.live(), ["a 1.0.0 Upload", "thief 1.0.0 Directory"]);
     assert_eq!(host.judges("a"), "a 1.0.0", "the higher source is heard");
 }
 
-/// What nobody can see of what is there does not stand in the way.
+/// A disabled interpreter conflicts with no other.
 #[test]
 fn what_is_disabled_claims_nothing() {
     let host = Host::new();
-    host.take(&upload("a", component("a", "1.0.0")));
+    host.load(&upload("a", component("a", "1.0.0")));
     host.catalog.set_disabled(&name("a"), true).expect("a name");
     let twin = kindsight_tests::hostile(r#"{"name": "b", "kinds": [["a", "*", "Thing"]]}"#);
-    expect!["Live: b 1.0.0 is live"].assert_eq(&host.take(&upload("b", twin)));
-    let enabled = told(&host.catalog.set_disabled(&name("a"), false));
+    expect!["Live: b 1.0.0 is live"].assert_eq(&host.load(&upload("b", twin)));
+    let enabled = outcome_text(&host.catalog.set_disabled(&name("a"), false));
     expect![
         "refused: published: a 1.0.0 (sha256:…) and b 1.0.0 (sha256:…) both claim `a/* Thing`: leave one of them out"
     ]
@@ -145,5 +150,6 @@ fn what_is_disabled_claims_nothing() {
     assert_eq!(host.live(), ["b 1.0.0 Upload"]);
     let moved = component_with("b", "2.0.0", "");
     host.admit(&upload("b", moved)).expect("it loads");
-    expect!["Live: a is enabled"].assert_eq(&told(&host.catalog.set_disabled(&name("a"), false)));
+    expect!["Live: a is enabled"]
+        .assert_eq(&outcome_text(&host.catalog.set_disabled(&name("a"), false)));
 }

@@ -1,16 +1,16 @@
-//! Guests written by hand, for what no compiler would make.
+//! Guests written by hand, as no compiler would make them.
 //!
-//! A core module in text, with records laid out as the canonical ABI wants them; the host makes a
-//! component of it, as it does with what an author hands in.
+//! A core module in text, with records laid out as the canonical ABI requires; the host makes a
+//! component of it, as it does with an author's module.
 
 use std::fmt::Write as _;
 
 use wit_component::StringEncoding;
 use wit_parser::Resolve;
 
-/// Where the data begins.
+/// Address of the data.
 const DATA_AT: u32 = 1024;
-/// Where arguments are put: the same place at every call.
+/// Address of arguments: the same at every call.
 const ARGUMENTS_AT: u32 = 32 * 1024;
 
 /// The parts of a module that a test changes.
@@ -19,7 +19,7 @@ pub(crate) struct Module {
     pub(crate) pages: u32,
     /// Anything else in the module.
     pub(crate) fields: String,
-    /// The body of the function that makes room for arguments.
+    /// The body of `cabi_realloc`, which allocates arguments.
     pub(crate) realloc: String,
     /// The body of `describe`; the description otherwise.
     pub(crate) describe: Option<String>,
@@ -29,7 +29,7 @@ pub(crate) struct Module {
     pub(crate) answer: Answer,
 }
 
-/// The texts of a verdict, where they stand and how long they are.
+/// The texts of a verdict, with their addresses and lengths.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Answer {
     /// 0 for a verdict, 1 for a failure.
@@ -157,7 +157,7 @@ fn answer(data: &mut Data, answer: Answer) -> u32 {
     data.words(&[&[answer.case, 0], &texts[..], &look_again, &extras].concat())
 }
 
-/// Modules that load, and whose `interpret` answers what no author means to.
+/// Modules that load, and whose `interpret` returns garbage.
 pub(crate) fn garbage() -> Vec<(&'static str, Vec<u8>)> {
     let modules = wrong_shapes()
         .into_iter()
@@ -168,7 +168,7 @@ pub(crate) fn garbage() -> Vec<(&'static str, Vec<u8>)> {
         .collect()
 }
 
-/// Answers that are not where or what the contract says.
+/// Answers whose address or shape breaks the contract.
 fn wrong_shapes() -> Vec<(&'static str, Module)> {
     let interprets = |body: &str| Module {
         interpret: Some(body.to_owned()),
@@ -196,7 +196,7 @@ fn wrong_shapes() -> Vec<(&'static str, Module)> {
     ]
 }
 
-/// Answers whose texts are not what the contract allows.
+/// Answers whose texts the contract does not allow.
 fn wrong_texts() -> Vec<(&'static str, Module)> {
     let answers = |answer| Module {
         answer,
@@ -229,7 +229,7 @@ fn wrong_texts() -> Vec<(&'static str, Module)> {
     ]
 }
 
-/// What surrounds a call, gone wrong.
+/// Faults in the functions around a call.
 fn wrong_ways() -> Vec<(&'static str, Module)> {
     let realloc = |body: &str| Module {
         realloc: body.to_owned(),
@@ -243,14 +243,8 @@ fn wrong_ways() -> Vec<(&'static str, Module)> {
         ..Module::default()
     };
     vec![
-        (
-            "room for arguments beyond its memory",
-            realloc("i32.const -65536"),
-        ),
-        (
-            "no end of making room",
-            realloc("(loop (br 0)) unreachable"),
-        ),
-        ("no end of cleaning up", cleaning_up),
+        ("realloc beyond its memory", realloc("i32.const -65536")),
+        ("realloc that loops", realloc("(loop (br 0)) unreachable")),
+        ("post-return that loops", cleaning_up),
     ]
 }

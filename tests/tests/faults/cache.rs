@@ -1,4 +1,4 @@
-//! The folder of compiled components: used, never trusted blindly, never missed.
+//! The cache of compiled components: used, verified before use, and rebuilt when it is lost.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -24,7 +24,7 @@ impl Cached {
         }
     }
 
-    /// Loads the hostile guest under that name; answers with the name that came of it.
+    /// Loads the hostile guest under that name; returns the loaded name.
     fn load(&self, name: &str) -> String {
         let wasm = kindsight_tests::hostile(&format!(r#"{{"name": "{name}"}}"#));
         let loaded = self.interpreters.load(&wasm).expect("a good component");
@@ -39,7 +39,7 @@ impl Cached {
         self.folder.path().join("aot.key")
     }
 
-    /// The same folder and key, opened anew as by the next start.
+    /// The same folder and key, reopened as by the next start.
     fn again(self) -> Self {
         let cache = AotCache::open(&self.path()).expect("a cache");
         let interpreters = Interpreters::start(one_worker(), Some(cache)).expect("an engine");
@@ -59,13 +59,13 @@ impl Cached {
     }
 }
 
-/// Each file that is written is a new one.
+/// Inode of a file: each file that is written is a new one.
 fn number(file: &Path) -> u64 {
     fs::symlink_metadata(file).expect("there").ino()
 }
 
-/// Whatever `spoil` makes of the file of a component: it is not run, and a good one takes its place.
-fn check_spoilt(what: &str, spoil: impl FnOnce(&Cached, &Path)) {
+/// Checks that a file changed by `spoil` is not run, and replaced by a good one.
+fn check_replaced(what: &str, spoil: impl FnOnce(&Cached, &Path)) {
     let cached = Cached::new();
     cached.load("it");
     let file = cached.files().remove(0);
@@ -94,7 +94,7 @@ fn the_second_load_comes_from_the_cache() {
 
 #[test]
 fn a_file_with_the_name_of_another_is_not_run() {
-    check_spoilt("another in its place", |cached, file| {
+    check_replaced("another in its place", |cached, file| {
         cached.load("other");
         let other = cached.files().into_iter().find(|it| it != file);
         fs::rename(other.expect("a file"), file).expect("renamed");
@@ -103,13 +103,13 @@ fn a_file_with_the_name_of_another_is_not_run() {
 
 #[test]
 fn a_file_of_another_host_is_not_run() {
-    check_spoilt("a file of another host", |_, file| {
+    check_replaced("a file of another host", |_, file| {
         let other = Cached::new();
         // Another component under this name, as somebody would put it there who can compile.
         other.load("evil");
         fs::copy(&other.files()[0], file).expect("copied");
     });
-    check_spoilt("the same component of another host", |_, file| {
+    check_replaced("the same component of another host", |_, file| {
         let other = Cached::new();
         other.load("it");
         let theirs = &other.files()[0];
@@ -120,18 +120,18 @@ fn a_file_of_another_host_is_not_run() {
 
 #[test]
 fn what_is_no_private_file_is_not_read() {
-    check_spoilt("a link", |cached, file| {
+    check_replaced("a link", |cached, file| {
         let elsewhere = cached.folder.path().join("elsewhere");
         fs::rename(file, &elsewhere).expect("moved");
         symlink(&elsewhere, file).expect("a link");
     });
-    check_spoilt("others can write it", |_, file| {
+    check_replaced("others can write it", |_, file| {
         fs::set_permissions(file, fs::Permissions::from_mode(0o666)).expect("a mode");
     });
-    check_spoilt("the group can write it", |_, file| {
+    check_replaced("the group can write it", |_, file| {
         fs::set_permissions(file, fs::Permissions::from_mode(0o620)).expect("a mode");
     });
-    check_spoilt("a pipe that nobody writes to", |_, file| {
+    check_replaced("a pipe that nobody writes to", |_, file| {
         fs::remove_file(file).expect("removed");
         let made = std::process::Command::new("mkfifo").arg(file).status();
         assert!(made.expect("mkfifo").success());

@@ -1,4 +1,4 @@
-//! One bad call: the verdict the user sees, and what comes after it.
+//! One bad call: the verdict users see, and the calls after it.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use expect_test::{Expect, expect};
 use kindsight_interpreter::{Interpreters, Isolation, Limits};
 use kindsight_model::{Object, Phase, Source};
 
-use crate::{by_hand, hostile, object, one_worker, said, start, thing};
+use crate::{by_hand, hostile, object, one_worker, start, thing, verdict_text};
 
 const NEIGHBOUR: &str =
     r#"{"name": "neighbour", "kinds": [["neighbour.example.com", "*", "Thing"]]}"#;
@@ -37,7 +37,7 @@ fn check(specs: &[&str], expected: &Expect) {
             judged[1].by.as_ref().expect("an interpreter").name.as_str(),
             "hostile"
         );
-        writeln!(lines, "{spec}\n  {}", said(&judged[1])).expect("text");
+        writeln!(lines, "{spec}\n  {}", verdict_text(&judged[1])).expect("text");
     }
     expected.assert_eq(&lines);
 }
@@ -133,7 +133,7 @@ fn garbage_in_an_answer_costs_exactly_its_verdict() {
         for _ in 0..2 {
             let judged = interpreters.judge_each(&batch, 0);
             assert_eq!(judged[1].phase, Phase::Ready, "beside {what}");
-            let line = format!("{what}\n  {}\n", said(&judged[0]));
+            let line = format!("{what}\n  {}\n", verdict_text(&judged[0]));
             if !lines.ends_with(&line) {
                 lines.push_str(&line);
             }
@@ -160,16 +160,16 @@ fn garbage_in_an_answer_costs_exactly_its_verdict() {
           Unknown InterpreterAnswerTooLarge: interpreter by-hand 1.0.0 (sha256:…) answered with too much: a reason of 129 bytes, 128 are right
         extras of 20 KiB
           Unknown InterpreterAnswerTooLarge: interpreter by-hand 1.0.0 (sha256:…) answered with too much: extras of over 16384 bytes
-        room for arguments beyond its memory
+        realloc beyond its memory
           Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: realloc return: beyond end of memory
-        no end of making room
+        realloc that loops
           Unknown InterpreterTimedOut: interpreter by-hand 1.0.0 (sha256:…) ran past its deadline of 50 ms of processor time
-        no end of cleaning up
+        post-return that loops
           Unknown InterpreterTimedOut: interpreter by-hand 1.0.0 (sha256:…) ran past its deadline of 50 ms of processor time
     "#]].assert_eq(&lines);
 }
 
-/// What `count` answers to so many objects, one after another.
+/// Answers of `count` to several objects, one after another.
 fn counts(limits: Limits, between: &str) -> Vec<String> {
     let interpreters = with_neighbour(limits);
     let count = |number| thing(&format!(r#"{{"do": "count", "number": {number}}}"#));

@@ -1,4 +1,4 @@
-//! Bytes that were a good component once, and bytes that never were one.
+//! Damaged components, and bytes that never were one.
 
 use kindsight_interpreter::Limits;
 use proptest::prelude::*;
@@ -42,8 +42,7 @@ fn a_component_that_was_cut_short_is_refused() {
     }
 }
 
-/// A changed byte may do no harm, or make another program of it. Whatever comes of it, the host
-/// answers and goes on.
+/// A changed byte may do no harm, or make another program. In each case the host answers and goes on.
 #[test]
 fn a_damaged_component_is_refused_or_answers() {
     let interpreters = start(Limits {

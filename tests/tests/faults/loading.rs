@@ -1,4 +1,4 @@
-//! What is refused before it goes live, in words its author can act on.
+//! Components that are refused before they go live, with a message their author can act on.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use expect_test::{Expect, expect};
 use crate::by_hand::Module;
 use crate::{one_worker, start, without_digests};
 
-/// Each refused with exactly these words; afterwards a good component still loads.
+/// Checks that each is refused with exactly these words; afterwards a good component still loads.
 fn check(components: impl IntoIterator<Item = (&'static str, Vec<u8>)>, expected: &Expect) {
     let interpreters = start(one_worker());
     let mut lines = String::new();
@@ -270,7 +270,7 @@ fn what_does_not_start_is_refused() {
     check(
         [
             (
-                "no end of starting",
+                "a start that loops",
                 with("(start $s) (func $s (loop (br 0)))").build(),
             ),
             (
@@ -299,7 +299,7 @@ fn what_does_not_start_is_refused() {
             ),
         ],
         &expect![[r#"
-            no end of starting
+            a start that loops
               tried: `start` ran past its deadline of 1000 ms of processor time
             a trap at the start
               tried: `start` trapped: wasm trap: wasm `unreachable` instruction executed

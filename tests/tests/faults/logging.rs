@@ -1,4 +1,4 @@
-//! What a guest writes into the host's log.
+//! Log lines of a guest in the host's log.
 
 use std::fmt::{Debug, Write as _};
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! Who is asked about what.
+//! Lookup of the interpreter for an object.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ fn the_most_specific_pattern_is_asked() {
     ];
     let mut set = Vec::new();
     for (name, pattern) in patterns {
-        // Whoever comes is more specific than all before, whatever the order of the set.
+        // Each is more specific than all before it, whatever the order of the set.
         set.insert(0, (Source::Upload, claims(&interpreters, name, pattern)));
         interpreters.publish(set.clone()).expect("a set");
         assert_eq!(asked(&interpreters, object("a.example.com", "{}")), name);
@@ -80,7 +80,7 @@ fn where_all_decline_nobody_has_spoken() {
     let batch: Arc<[Object]> = [thing(r#"{"do": "unsupported"}"#)].into();
     let judged = interpreters.judge_each(&batch, 0);
     assert_eq!(
-        crate::said(&judged[0]),
+        crate::verdict_text(&judged[0]),
         "Unknown NoInterpreter: no interpreter speaks for hostile.example.com/v1 Thing"
     );
 }

@@ -1,4 +1,4 @@
-//! Guests that misbehave: what each costs, what the user is told, and that nothing else is touched.
+//! Guests that misbehave: the cost of each, the message users see, and that nothing else is affected.
 
 mod by_hand;
 mod cache;
@@ -19,7 +19,7 @@ use kindsight_model::{Object, Verdict};
 fn one_worker() -> Limits {
     Limits {
         workers: 1,
-        // Little, so that whoever takes all of it is stopped for that long before its deadline.
+        // Little, so that a guest that allocates all of it is stopped for that long before its deadline.
         memory_bytes_max: 8 * 1024 * 1024,
         ..Limits::default()
     }
@@ -29,7 +29,7 @@ fn start(limits: Limits) -> Interpreters {
     Interpreters::start(limits, None).expect("an engine")
 }
 
-/// Loads the hostile guest with this text about itself.
+/// Loads the hostile guest with that description.
 fn hostile(interpreters: &Interpreters, description: &str) -> Arc<Interpreter> {
     let loaded = interpreters.load(&kindsight_tests::hostile(description));
     loaded.unwrap_or_else(|error| panic!("{description}: {error}"))
@@ -48,8 +48,8 @@ fn thing(spec: &str) -> Object {
     object("hostile.example.com", spec)
 }
 
-/// `state reason: message`, with digests taken out: they change with every build.
-fn said(verdict: &Verdict) -> String {
+/// `state reason: message`, without digests: they change with every build.
+fn verdict_text(verdict: &Verdict) -> String {
     let line = format!("{} {}: {}", verdict.state, verdict.reason, verdict.message);
     without_digests(&line)
 }

@@ -1,5 +1,5 @@
-//! The hostile suite: each component with where it is met and what the user then sees, through the
-//! catalog as an operator meets it. After each, a healthy interpreter beside it still judges right.
+//! The hostile suite: each component with the step that stops it and the message users see, through
+//! the catalog. After each, a healthy interpreter beside it still judges right.
 
 mod answers;
 mod calls;
@@ -21,26 +21,26 @@ use kindsight_model::{InterpreterName, LoadStep, Object, Phase, Source, Verdict}
 use kindsight_store::RedbStore;
 
 use crate::by_hand::Module;
-use crate::{object, one_worker, said, start, thing, without_digests};
+use crate::{object, one_worker, start, thing, verdict_text, without_digests};
 
 /// One hostile component.
 struct Case {
     name: &'static str,
     bytes: Vec<u8>,
-    met: Met,
+    expected: Expected,
 }
 
-/// Where it is met.
-enum Met {
-    /// At this step of the pipeline.
+/// Expected point at which it is stopped.
+enum Expected {
+    /// Refused at this step of loading.
     Refused(LoadStep),
-    /// It goes live, and is met in a call about this object.
+    /// It goes live, and the call about this object shows the fault.
     Called(Object),
     /// It goes live and does no harm: a call about this object ends well.
     Harmless(Object),
 }
 
-/// The hostile guest with this text about itself, met at a step.
+/// The hostile guest with that description, refused at a step.
 fn refused(name: &'static str, step: LoadStep, description: &str) -> Case {
     refused_bytes(name, step, kindsight_tests::hostile(description))
 }
@@ -49,31 +49,31 @@ fn refused_bytes(name: &'static str, step: LoadStep, bytes: Vec<u8>) -> Case {
     Case {
         name,
         bytes,
-        met: Met::Refused(step),
+        expected: Expected::Refused(step),
     }
 }
 
-/// A component or module in text, met at a step.
+/// A component or module in text, refused at a step.
 fn refused_text(name: &'static str, step: LoadStep, text: &str) -> Case {
     let bytes = wat::parse_str(text).unwrap_or_else(|error| panic!("{name}: {error}"));
     refused_bytes(name, step, bytes)
 }
 
-/// A module by hand, met at a step.
+/// A module by hand, refused at a step.
 fn refused_module(name: &'static str, step: LoadStep, module: &Module) -> Case {
     refused_bytes(name, step, module.build())
 }
 
-/// The hostile guest as it is, met when it is called with this spec.
+/// The hostile guest as it is, stopped when it is called with this spec.
 fn called(name: &'static str, spec: &str) -> Case {
     Case {
         name,
         bytes: kindsight_tests::hostile(r#"{"name": "hostile"}"#),
-        met: Met::Called(thing(spec)),
+        expected: Expected::Called(thing(spec)),
     }
 }
 
-/// A module by hand, met when it is called.
+/// A module by hand, stopped when it is called.
 fn called_module(name: &'static str, module: &Module) -> Case {
     called_bytes(name, module.build())
 }
@@ -82,7 +82,7 @@ fn called_bytes(name: &'static str, bytes: Vec<u8>) -> Case {
     Case {
         name,
         bytes,
-        met: Met::Called(object("hand.example.com", "{}")),
+        expected: Expected::Called(object("hand.example.com", "{}")),
     }
 }
 
@@ -91,12 +91,12 @@ fn name(text: &str) -> InterpreterName {
 }
 
 /// A catalog with a healthy interpreter in it.
-struct Room {
+struct Host {
     catalog: Catalog,
     healthy: u32,
 }
 
-impl Room {
+impl Host {
     fn new() -> Self {
         let interpreters: Interpreters = start(one_worker());
         let catalog = Catalog::open(CatalogOptions {
@@ -107,7 +107,7 @@ impl Room {
             clock: Arc::new(|| 0),
             on_swap: Box::new(|| {}),
         });
-        let room = Self {
+        let host = Self {
             catalog: catalog.expect("an empty store"),
             healthy: 0,
         };
@@ -118,8 +118,8 @@ impl Room {
             file: None,
             ..Self::file("healthy", kindsight_tests::hostile(healthy))
         };
-        room.catalog.admit(&healthy).expect("it is healthy");
-        room
+        host.catalog.admit(&healthy).expect("it is healthy");
+        host
     }
 
     fn file(name: &str, bytes: Vec<u8>) -> IncomingComponent {
@@ -140,7 +140,7 @@ impl Room {
         judged.remove(0)
     }
 
-    /// The healthy one is asked something new, so that no memo can answer for it.
+    /// Asks the healthy one something new, so that no memo answers for it.
     fn is_healthy(&mut self) -> bool {
         self.healthy += 1;
         let spec = format!(r#"{{"number": {}}}"#, self.healthy);
@@ -149,29 +149,34 @@ impl Room {
         by == Some("healthy") && judged.phase == Phase::Ready
     }
 
-    /// What the user sees of it.
-    fn meet(&mut self, case: &Case) -> String {
+    /// Loads and, if it goes live, calls it; returns the message users see.
+    fn load(&mut self, case: &Case) -> String {
         let name = case.name;
         let outcome = self.catalog.admit(&Self::file(name, case.bytes.clone()));
-        let seen = match (&case.met, outcome) {
-            (Met::Refused(expected), Err(Refusal::Refused { step, why })) => {
+        let seen = match (&case.expected, outcome) {
+            (Expected::Refused(expected), Err(Refusal::Refused { step, why })) => {
                 assert_eq!(step, *expected, "{name}: {why}");
                 self.is_remembered(name, step, &why);
                 steady(&format!("{step}: {why}"))
             }
-            (Met::Called(object), Ok(_)) => {
+            (Expected::Called(object), Ok(_)) => {
                 let judged = self.judge(object.clone());
                 assert!(judged.by.is_some(), "{name}");
-                said(&judged)
+                verdict_text(&judged)
             }
-            (Met::Harmless(object), Ok(_)) => {
+            (Expected::Harmless(object), Ok(_)) => {
                 let judged = self.judge(object.clone());
-                assert_eq!(judged.phase, Phase::Ready, "{name}: {}", said(&judged));
-                said(&judged)
+                assert_eq!(
+                    judged.phase,
+                    Phase::Ready,
+                    "{name}: {}",
+                    verdict_text(&judged)
+                );
+                verdict_text(&judged)
             }
             (_, outcome) => panic!("{name}: {outcome:?}"),
         };
-        if !matches!(case.met, Met::Refused(_)) {
+        if !matches!(case.expected, Expected::Refused(_)) {
             let names = self.catalog.names_in(&format!("{name}.wasm"));
             let [named] = names.as_slice() else {
                 panic!("{name}: it fills {names:?}")
@@ -182,23 +187,23 @@ impl Room {
         seen
     }
 
-    /// The same words stand in the history of the file's name.
+    /// Checks that the same words are in the history of the file's name.
     fn is_remembered(&self, name: &str, step: LoadStep, why: &str) {
         let entry = self
             .catalog
             .entry(&InterpreterName::from_lossy(name))
-            .expect("a page");
+            .expect("an entry");
         let event = entry.history.back().expect("an event");
-        let told = format!("{step}: {why}");
+        let message = format!("{step}: {why}");
         assert!(
-            told.starts_with(&event.outcome),
+            message.starts_with(&event.outcome),
             "{name}: {}",
             event.outcome
         );
     }
 }
 
-/// Without what changes with every build of the guests: digests and places in their bytes.
+/// Text without what changes with every build of the guests: digests and offsets.
 fn steady(text: &str) -> String {
     let text = without_digests(text);
     let mut parts = text.split("at offset 0x");
@@ -209,13 +214,13 @@ fn steady(text: &str) -> String {
     })
 }
 
-/// Meets each of them, and compares all that is seen.
+/// Loads each of them, and compares all messages.
 fn check(cases: &[Case], expected: &Expect) {
-    let mut room = Room::new();
+    let mut host = Host::new();
     let mut lines = String::new();
     for case in cases {
-        let seen = room.meet(case);
-        assert!(room.is_healthy(), "after `{}`", case.name);
+        let seen = host.load(case);
+        assert!(host.is_healthy(), "after `{}`", case.name);
         writeln!(lines, "{}\n  {seen}", case.name).expect("text");
     }
     expected.assert_eq(&lines);

@@ -14,7 +14,7 @@ pub struct InterpreterVersion {
     /// Digest of the component, `sha256:` and 64 hex digits.
     #[schema(value_type = String)]
     pub digest: Digest,
-    /// The version, as the component names it; empty if it was refused before it could.
+    /// The version, as the component names it; empty if it was refused before that.
     #[schema(example = "1.0.0")]
     pub version: String,
     /// Source of the component.

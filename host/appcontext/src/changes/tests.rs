@@ -52,7 +52,7 @@ fn next(watch: &mut AppContextWatch) -> AppContextChanges {
 }
 
 /// Contexts, groups and clusters that changed, as text.
-fn told(changes: &AppContextChanges) -> [Vec<String>; 3] {
+fn changed_keys(changes: &AppContextChanges) -> [Vec<String>; 3] {
     let contexts = changes.contexts.iter().map(|id| id.as_str().to_owned());
     let digs = changes.digs.iter().map(ToString::to_string);
     let clusters = changes.clusters.iter().map(ToString::to_string);
@@ -117,7 +117,7 @@ fn a_new_context_is_one_change() {
     let stage = Stage::new();
     let mut watch = stage.watch();
     stage.contexts.create_as(&id(7), &context()).unwrap();
-    assert_eq!(told(&next(&mut watch)), only_context("7"));
+    assert_eq!(changed_keys(&next(&mut watch)), only_context("7"));
     assert!(poll(&mut watch).is_none());
 }
 
@@ -142,7 +142,7 @@ fn every_change_of_a_context_is_told_to_its_writer_by_its_revision() {
     ] {
         let revision = revision_of(recorded);
         let changes = next(&mut watch);
-        assert_eq!(told(&changes), only_context("7"));
+        assert_eq!(changed_keys(&changes), only_context("7"));
         assert_eq!(changes.revision, revision);
     }
     let again = contexts.record_stop_flag(&id(7), true).unwrap();
@@ -159,7 +159,7 @@ fn a_deleted_context_is_told_and_cannot_be_found() {
     let mut watch = stage.watch();
     assert!(stage.contexts.delete(&id(1)).unwrap());
     assert!(!stage.contexts.delete(&id(1)).unwrap());
-    assert_eq!(told(&next(&mut watch)), only_context("1"));
+    assert_eq!(changed_keys(&next(&mut watch)), only_context("1"));
     assert_eq!(stage.contexts.read(&id(1)).unwrap(), None);
     assert!(poll(&mut watch).is_none());
 }
@@ -173,20 +173,20 @@ fn every_change_of_a_record_is_told() {
     records
         .create_dig(&dig("a"), &DigRecord::default())
         .unwrap();
-    assert_eq!(told(&next(&mut watch)), group);
+    assert_eq!(changed_keys(&next(&mut watch)), group);
     let seen = DigRecord::default();
     let seen = records.append_dig(&dig("a"), &seen, approved()).unwrap();
-    assert_eq!(told(&next(&mut watch)), group);
+    assert_eq!(changed_keys(&next(&mut watch)), group);
     records.delete_dig(&dig("a"), &seen).unwrap();
-    assert_eq!(told(&next(&mut watch)), group);
+    assert_eq!(changed_keys(&next(&mut watch)), group);
     let record = ClusterRecord::default();
     records.create_cluster(&edge(), &record).unwrap();
     let cluster = [Vec::new(), Vec::new(), vec![edge().to_string()]];
-    assert_eq!(told(&next(&mut watch)), cluster);
+    assert_eq!(changed_keys(&next(&mut watch)), cluster);
     records
         .append_cluster(&edge(), &record, approved())
         .unwrap();
-    assert_eq!(told(&next(&mut watch)), cluster);
+    assert_eq!(changed_keys(&next(&mut watch)), cluster);
     assert!(poll(&mut watch).is_none());
 }
 
@@ -207,7 +207,7 @@ fn a_batch_of_another_writer_is_told_as_a_whole() {
     let ids = ["7", "8"].map(str::to_owned);
     let digs = ["a", "b"].map(|name| dig(name).to_string());
     let expect = [ids.into(), digs.into(), vec![edge().to_string()]];
-    assert_eq!(told(&changes), expect);
+    assert_eq!(changed_keys(&changes), expect);
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn a_reader_that_is_too_far_behind_is_told_to_read_again() {
     );
     let mut watch = stage.watch();
     stage.contexts.create_as(&id(7), &context()).unwrap();
-    assert_eq!(told(&next(&mut watch)), only_context("7"));
+    assert_eq!(changed_keys(&next(&mut watch)), only_context("7"));
 }
 
 /// A reader that loads everything while another thread writes, and then follows the changes, knows

@@ -259,15 +259,15 @@ fn statuses_of_many_resources_are_one_write() {
         [0, 1].map(|at| resources[at].status.unwrap())
     };
     let half = [RsyncStatus::Applied, RsyncStatus::Failed];
-    for (wanted, is_new) in [
+    for (expected, is_new) in [
         ([RsyncStatus::Pending; 2], true),
         (half, true),
         (half, false),
     ] {
-        let recorded = record(wanted);
+        let recorded = record(expected);
         assert_eq!(is_written(recorded), is_new);
         assert_eq!(recorded == Recorded::Unchanged, !is_new);
-        assert_eq!(statuses(), wanted);
+        assert_eq!(statuses(), expected);
     }
 }
 

@@ -132,11 +132,11 @@ fn refusals_do_not_keep_good_names_out() {
             .insert(name(&format!("refused-{number}")), entry);
     }
     assert!(
-        state.has_room_for(&name("refused-1")),
+        state.make_space_for(&name("refused-1")),
         "it is there already"
     );
     assert_eq!(state.entries.len(), NAMES_MAX);
-    assert!(state.has_room_for(&name("good")));
+    assert!(state.make_space_for(&name("good")));
     assert_eq!(state.entries.len(), NAMES_MAX - 1);
     assert!(
         state.entries.contains_key(&name("refused-0")),
@@ -156,5 +156,5 @@ fn refusals_do_not_keep_good_names_out() {
             ..Entry::default()
         },
     );
-    assert!(!state.has_room_for(&name("better")), "all are in use");
+    assert!(!state.make_space_for(&name("better")), "all are in use");
 }

@@ -1,6 +1,6 @@
-//! Reports of one folder: the files about each deployment, and what was reported of it.
+//! Reports of one folder: the files about each deployment, and the last event sent for it.
 //!
-//! Pure: takes files as they change, gives back events.
+//! Pure: takes file changes, returns events.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -15,9 +15,9 @@ pub(super) struct Reports {
     cluster: ClusterName,
     folder: PathBuf,
     files: BTreeMap<String, ReportFile>,
-    /// The files about each deployment. Of several the last by name counts.
+    /// The files about each deployment. Of several, the last by name counts.
     by_deployment: HashMap<DeploymentId, BTreeSet<String>>,
-    /// The content that was reported last of each deployment; none where it has to be reported again.
+    /// Hash of the content last reported for each deployment; none if it has to be reported again.
     reported: HashMap<DeploymentId, Option<ContentHash>>,
     /// Deployments whose files changed since [`Reports::settle`].
     touched: BTreeSet<DeploymentId>,
@@ -26,13 +26,13 @@ pub(super) struct Reports {
 /// One file of the folder.
 #[derive(Default)]
 struct ReportFile {
-    /// Its content when it could be read last.
+    /// Deployment and hash of its last valid content.
     content: Option<(DeploymentId, ContentHash)>,
-    /// The reason why it cannot be read, as it was reported.
+    /// The reported reason why it cannot be read.
     problem: Option<Problem>,
-    /// The file that counts in its place, as it was reported.
+    /// The file that was reported to be used instead of it.
     shadowed_by: Option<String>,
-    /// The deployment that something is wrong with because of this file, as it was reported.
+    /// The deployment for which this file was reported as unreadable.
     blamed: Option<DeploymentId>,
 }
 
@@ -40,20 +40,20 @@ struct ReportFile {
 #[derive(PartialEq, Eq)]
 struct Problem {
     error: String,
-    /// Of the file's bytes, if they were read.
+    /// Hash of the file's bytes, if they were read.
     hash: Option<ContentHash>,
 }
 
-/// Consequences of all changes of one look.
+/// Consequences of all changes of one scan.
 pub(super) struct Settled {
-    /// To be reported.
+    /// Events to be sent.
     pub(super) events: Vec<ClusterEvent>,
-    /// Files that count from now on, and whose content is needed once more.
-    pub(super) wanted: Vec<String>,
+    /// Files whose content has to be read and reported again.
+    pub(super) to_reread: Vec<String>,
 }
 
 impl Reports {
-    /// Reports of a folder in which no file is known.
+    /// Reports of a folder without any known files.
     pub(super) fn new(cluster: ClusterName, folder: PathBuf) -> Self {
         Self {
             cluster,
@@ -65,8 +65,8 @@ impl Reports {
         }
     }
 
-    /// Takes a file with a good bundle. It is reported if the file counts for its deployment and holds
-    /// something else than was reported, or something was wrong with it meanwhile.
+    /// Handles a file with a valid bundle. It is reported if the file counts for its deployment, and its
+    /// content is new or the deployment was reported as unreadable since.
     pub(super) fn accept(
         &mut self,
         file: &str,
@@ -77,7 +77,7 @@ impl Reports {
         let counts = self.counting(&bundle.deployment) == Some(file);
         let known = self.files.get_mut(file)?;
         known.problem = None;
-        // A file that does not count stays to blame: that there are two is wrong as well.
+        // A file that does not count stays blamed: a second file about a deployment is a fault as well.
         let blamed = known
             .blamed
             .take_if(|blamed| counts || *blamed != bundle.deployment);
@@ -94,7 +94,7 @@ impl Reports {
         (was_blamed || before != Some(reported)).then_some(ClusterEvent::Bundle { cluster, bundle })
     }
 
-    /// Takes a file without a good bundle; its last good content stays. `hash` is there if it was read.
+    /// Handles a file without a valid bundle; its last valid content stays. `hash` is set if it was read.
     pub(super) fn reject(
         &mut self,
         file: &str,
@@ -111,7 +111,7 @@ impl Reports {
         is_new.then(|| self.unreadable(file, error))
     }
 
-    /// Takes a file that is gone.
+    /// Handles a file that was removed.
     pub(super) fn remove(&mut self, file: &str) {
         self.assign(file, None);
         let blamed = self.files.remove(file).and_then(|known| known.blamed);
@@ -120,7 +120,7 @@ impl Reports {
         }
     }
 
-    /// Reports files that are over a limit.
+    /// Reports files that are left out because of a limit.
     pub(super) fn left_out(&self, entries: &LeftOut) -> ClusterEvent {
         ClusterEvent::Unreadable {
             cluster: self.cluster.clone(),
@@ -130,10 +130,10 @@ impl Reports {
         }
     }
 
-    /// Draws the consequences: deployments without a file are gone, and of several files about one
-    /// deployment those that do not count are reported once.
+    /// Completes a scan: deployments without a file are gone, and of several files about one deployment
+    /// those that do not count are reported once.
     pub(super) fn settle(&mut self) -> Settled {
-        let (mut events, mut wanted) = (Vec::new(), Vec::new());
+        let (mut events, mut to_reread) = (Vec::new(), Vec::new());
         for deployment in std::mem::take(&mut self.touched) {
             let Some(counting) = self.counting(&deployment).map(str::to_owned) else {
                 if self.reported.remove(&deployment).is_some() {
@@ -146,14 +146,14 @@ impl Reports {
                 continue;
             };
             events.extend(self.shadow(&deployment, &counting));
-            if self.is_wanted(&deployment, &counting) {
-                wanted.push(counting);
+            if self.has_to_be_reread(&deployment, &counting) {
+                to_reread.push(counting);
             }
         }
-        Settled { events, wanted }
+        Settled { events, to_reread }
     }
 
-    /// Notes the content of a file, and which deployments that concerns.
+    /// Records the content of a file, and marks the affected deployments.
     fn assign(&mut self, file: &str, content: Option<(DeploymentId, ContentHash)>) {
         let new = content.as_ref().map(|(deployment, _)| deployment.clone());
         let known = self.files.entry(file.to_owned()).or_default();
@@ -178,7 +178,7 @@ impl Reports {
         }
     }
 
-    /// Has a deployment reported again: what was wrong with it is no longer so.
+    /// Has a deployment reported again, because its fault is resolved.
     fn refresh(&mut self, deployment: DeploymentId) {
         if let Some(reported) = self.reported.get_mut(&deployment) {
             *reported = None;
@@ -187,7 +187,7 @@ impl Reports {
     }
 
     /// Returns whether the content of the file that counts has to be reported.
-    fn is_wanted(&self, deployment: &DeploymentId, counting: &str) -> bool {
+    fn has_to_be_reread(&self, deployment: &DeploymentId, counting: &str) -> bool {
         let Some(known) = self.files.get(counting) else {
             return false;
         };
@@ -202,7 +202,7 @@ impl Reports {
         files.last().map(String::as_str)
     }
 
-    /// Reports each file about a deployment that does not count, if that is new.
+    /// Reports each file about a deployment that does not count, unless it was reported already.
     fn shadow(&mut self, deployment: &DeploymentId, counting: &str) -> Vec<ClusterEvent> {
         let mut shadowed = Vec::new();
         for file in self.by_deployment.get(deployment).into_iter().flatten() {
@@ -225,8 +225,8 @@ impl Reports {
             .collect()
     }
 
-    /// Reports that a file cannot be used. It is about the deployment of its last good content, or the
-    /// one that it is named for.
+    /// Reports that a file cannot be used, for the deployment of its last valid content or else the one in
+    /// its name.
     fn unreadable(&mut self, file: &str, error: String) -> ClusterEvent {
         let known = self.files.entry(file.to_owned()).or_default();
         let content = known.content.as_ref();

@@ -1,4 +1,4 @@
-//! The key of this host, and what it seals.
+//! The key of this host, which seals compiled components.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -16,19 +16,19 @@ use kindsight_model::Digest;
 const KEY_BYTES: usize = 32;
 /// A seal is an HMAC-SHA-256.
 pub(super) const SEAL_BYTES: usize = 32;
-/// What a seal is about, so that the key could serve for something else too.
-const ABOUT: &[u8] = b"kindsight compiled component 2\0";
+/// Domain separator, so that the key could serve for other purposes too.
+const DOMAIN: &[u8] = b"kindsight compiled component 2\0";
 
 /// A key, ready to seal.
 #[derive(Clone)]
 pub(super) struct Key(Hmac<Sha256>);
 
 impl Key {
-    /// The key in `<folder>.key`, which is made when it is not there.
+    /// Reads the key in `<folder>.key`, which is created where it does not exist.
     ///
     /// # Errors
-    /// When it cannot be made or read, or belongs to or is open to somebody else. A file that is no
-    /// key is left alone: it is somebody's.
+    /// When it cannot be created or read, belongs to another user, or is accessible to others. A
+    /// file that is no key is not replaced.
     pub(super) fn beside(folder: &Path) -> io::Result<Self> {
         let path = path_beside(folder)?;
         let key = match read(&path) {
@@ -43,22 +43,23 @@ impl Key {
             .map_err(io::Error::other)
     }
 
-    /// What only a holder of the key can write under this code.
+    /// Computes the seal of this code.
     pub(super) fn seal(&self, digest: &Digest, engine: u64, code: &[u8]) -> [u8; SEAL_BYTES] {
         let mac = self.over(digest, engine, code);
         mac.finalize().into_bytes().into()
     }
 
-    /// Whether a holder of the key wrote it. Takes the same time for every wrong seal.
-    pub(super) fn sealed(&self, digest: &Digest, engine: u64, code: &[u8], seal: &[u8]) -> bool {
+    /// Returns whether the seal was made with this key, in the same time for every wrong seal.
+    pub(super) fn is_sealed(&self, digest: &Digest, engine: u64, code: &[u8], seal: &[u8]) -> bool {
         self.over(digest, engine, code).verify_slice(seal).is_ok()
     }
 
-    /// Every part before the code has a fixed length: no two different files read the same.
+    /// Computes the MAC. Every part before the code has a fixed length, so no two inputs are
+    /// ambiguous.
     fn over(&self, digest: &Digest, engine: u64, code: &[u8]) -> Hmac<Sha256> {
         self.0
             .clone()
-            .chain_update(ABOUT)
+            .chain_update(DOMAIN)
             .chain_update(digest.as_str())
             .chain_update(engine.to_le_bytes())
             .chain_update(code)
@@ -73,7 +74,10 @@ impl fmt::Debug for Key {
 
 fn path_beside(folder: &Path) -> io::Result<PathBuf> {
     let name = folder.file_name().ok_or_else(|| {
-        let what = format!("{} has no place beside it for a key", folder.display());
+        let what = format!(
+            "{} has no parent folder to put the key in",
+            folder.display()
+        );
         io::Error::new(io::ErrorKind::InvalidInput, what)
     })?;
     let mut name: OsString = name.to_owned();
@@ -92,24 +96,24 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Err(io::Error::new(io::ErrorKind::InvalidData, what))
 }
 
-/// Makes a key, whole or not at all. Where another process was faster, its key stays.
+/// Creates a key atomically. Where another process was faster, its key stays.
 fn make(path: &Path) -> io::Result<()> {
     let mut key = [0; KEY_BYTES];
     getrandom::fill(&mut key).map_err(io::Error::other)?;
-    let beside = path.with_extension(format!("key.{:016x}.tmp", private::random()?));
+    let temporary = path.with_extension(format!("key.{:016x}.tmp", private::random()?));
     let made = fs::OpenOptions::new()
         .write(true)
         .create_new(true)
         .mode(0o600)
-        .open(&beside)
+        .open(&temporary)
         .and_then(|mut file| {
             file.write_all(&key)?;
             file.sync_all()
         })
-        // A link, unlike a rename, never takes the place of a key that is there.
-        .and_then(|()| fs::hard_link(&beside, path));
-    // It may not be there at all.
-    let _ = fs::remove_file(&beside);
+        // A link, unlike a rename, never replaces an existing key.
+        .and_then(|()| fs::hard_link(&temporary, path));
+    // It may not exist.
+    let _ = fs::remove_file(&temporary);
     match made {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         made => made,
@@ -128,16 +132,16 @@ mod tests {
     fn a_seal_is_for_one_component_one_engine_one_code_and_one_host() {
         let (this, other) = (Digest::of(b"this"), Digest::of(b"other"));
         let seal = key(1).seal(&this, 7, b"code");
-        assert!(key(1).sealed(&this, 7, b"code", &seal));
-        assert!(!key(1).sealed(&other, 7, b"code", &seal));
-        assert!(!key(1).sealed(&this, 8, b"code", &seal));
-        assert!(!key(1).sealed(&this, 7, b"codes", &seal));
-        assert!(!key(2).sealed(&this, 7, b"code", &seal));
-        assert!(!key(1).sealed(&this, 7, b"code", &seal[..31]));
+        assert!(key(1).is_sealed(&this, 7, b"code", &seal));
+        assert!(!key(1).is_sealed(&other, 7, b"code", &seal));
+        assert!(!key(1).is_sealed(&this, 8, b"code", &seal));
+        assert!(!key(1).is_sealed(&this, 7, b"codes", &seal));
+        assert!(!key(2).is_sealed(&this, 7, b"code", &seal));
+        assert!(!key(1).is_sealed(&this, 7, b"code", &seal[..31]));
     }
 
     #[test]
-    fn a_key_that_is_there_is_kept() {
+    fn an_existing_key_is_kept() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("aot.key");
         make(&path).expect("made");
@@ -149,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_with_nothing_beside_it_is_refused() {
+    fn a_folder_without_a_parent_is_refused() {
         assert!(path_beside(Path::new("/")).is_err());
     }
 }

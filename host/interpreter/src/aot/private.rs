@@ -1,4 +1,4 @@
-//! Files and folders that are nobody else's.
+//! Files and folders that only this user can access.
 
 use std::fs;
 use std::io;
@@ -7,13 +7,13 @@ use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 
-/// Everything that group and others may do.
+/// Permission bits of group and others.
 const OTHERS: u32 = 0o077;
 
-/// Makes sure of a folder that only this user can open; makes it when it is not there.
+/// Creates a folder that only this user can access, or checks an existing one.
 ///
 /// # Errors
-/// When it cannot be made, or belongs to or is open to somebody else, or is a link.
+/// When it cannot be created, belongs to another user, is accessible to others, or is a link.
 pub(super) fn folder(path: &Path) -> io::Result<()> {
     fs::DirBuilder::new()
         .recursive(true)
@@ -26,11 +26,11 @@ pub(super) fn folder(path: &Path) -> io::Result<()> {
     Err(refused(path, "folder", "0700"))
 }
 
-/// Opens a file to read, where it is a file that only this user can read or write. A link is not
-/// followed, and a pipe is not waited for.
+/// Opens a file for reading, if only this user can read or write it. A link is not followed, and a
+/// pipe is not waited for.
 ///
 /// # Errors
-/// When it is not there, cannot be opened, or is not such a file.
+/// When it does not exist, cannot be opened, or is not such a file.
 pub(super) fn open(path: &Path) -> io::Result<fs::File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = rustix::fs::open(path, flags, Mode::empty());
@@ -59,7 +59,7 @@ fn refused(path: &Path, what: &str, mode: &str) -> io::Error {
     )
 }
 
-/// Tells one file that is being written from another.
+/// Returns a random number for the name of a temporary file.
 pub(super) fn random() -> io::Result<u64> {
     getrandom::u64().map_err(io::Error::other)
 }

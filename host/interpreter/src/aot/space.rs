@@ -1,4 +1,4 @@
-//! How much the folder of compiled components may hold.
+//! Limits of the folder of compiled components.
 
 use std::fs;
 use std::io;
@@ -7,14 +7,14 @@ use std::time::SystemTime;
 
 use crate::limits::{CACHE_BYTES_MAX, CACHE_FILES_MAX};
 
-/// The bounds of one folder.
+/// Limits of one folder.
 #[derive(Debug, Clone)]
-pub(super) struct Space {
+pub(super) struct FolderLimits {
     bytes_max: u64,
     files_max: usize,
 }
 
-impl Default for Space {
+impl Default for FolderLimits {
     fn default() -> Self {
         Self {
             bytes_max: CACHE_BYTES_MAX,
@@ -23,63 +23,66 @@ impl Default for Space {
     }
 }
 
-struct Kept {
+struct CachedFile {
     written: SystemTime,
     bytes: u64,
     path: PathBuf,
 }
 
-impl Space {
-    /// Removes what was written longest ago until `path` with its `bytes` has room. What is not a
-    /// file of this cache is neither counted nor touched.
+impl FolderLimits {
+    /// Removes the oldest files until `path` with its `bytes` fits. Files that are not of this
+    /// cache are neither counted nor touched.
     ///
     /// # Errors
-    /// When the folder cannot be read, or the file alone is more than it may hold.
-    pub(super) fn make_room(&self, folder: &Path, path: &Path, bytes: u64) -> io::Result<()> {
+    /// When the folder cannot be read, or the file alone is over the limit.
+    pub(super) fn evict_for(&self, folder: &Path, path: &Path, bytes: u64) -> io::Result<()> {
         if bytes > self.bytes_max {
-            let what = format!("{bytes} bytes are more than the folder may hold");
+            let what = format!(
+                "{bytes} bytes are over the limit of {} bytes of the folder",
+                self.bytes_max
+            );
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
         }
-        let mut kept = list(folder, path)?;
-        kept.sort_unstable_by_key(|kept| kept.written);
-        let mut sum: u64 = kept.iter().map(|kept| kept.bytes).sum();
-        let mut files = kept.len();
-        for oldest in kept {
-            if sum.saturating_add(bytes) <= self.bytes_max && files < self.files_max {
+        let mut files = list(folder, path)?;
+        files.sort_unstable_by_key(|file| file.written);
+        let mut sum: u64 = files.iter().map(|file| file.bytes).sum();
+        let mut count = files.len();
+        for oldest in files {
+            if sum.saturating_add(bytes) <= self.bytes_max && count < self.files_max {
                 break;
             }
-            // Another host on the same folder may have been faster.
+            // Another process that shares the folder may have removed it already.
             let _ = fs::remove_file(&oldest.path);
             sum = sum.saturating_sub(oldest.bytes);
-            files -= 1;
+            count -= 1;
         }
         Ok(())
     }
 }
 
-/// The files of the cache but the one that is to be replaced.
-fn list(folder: &Path, replaced: &Path) -> io::Result<Vec<Kept>> {
-    let mut kept = Vec::new();
+/// Lists the files of the cache except the one that is to be replaced.
+fn list(folder: &Path, replaced: &Path) -> io::Result<Vec<CachedFile>> {
+    let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let path = entry.path();
         if path == *replaced || !is_of_the_cache(&entry.file_name().to_string_lossy()) {
             continue;
         }
-        // What is gone by now needs no room.
+        // A file that was removed meanwhile does not count.
         if let Ok(metadata) = entry.metadata() {
-            kept.push(Kept {
+            files.push(CachedFile {
                 written: metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH),
                 bytes: metadata.len(),
                 path,
             });
         }
     }
-    Ok(kept)
+    Ok(files)
 }
 
-/// Whether a name is one that this cache gives: component, engine, and `cwasm`, or `tmp` for what a
-/// host left behind that ended while it wrote.
+/// Returns whether a name is one of this cache: component, engine, and `cwasm`, or `tmp` for a
+/// temporary file of a host that ended while it wrote.
 fn is_of_the_cache(name: &str) -> bool {
     let Some((stem, extension)) = name.split_once('.') else {
         return false;
@@ -127,49 +130,55 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_go_until_the_bytes_fit() {
+    fn the_oldest_are_removed_until_the_bytes_fit() {
         let folder = folder(&[400, 300, 200]);
-        let space = Space {
+        let limits = FolderLimits {
             bytes_max: 1000,
             files_max: 100,
         };
         let new = folder.path().join(name(9));
-        space.make_room(folder.path(), &new, 100).expect("room");
+        limits.evict_for(folder.path(), &new, 100).expect("evicted");
         assert_eq!(left(&folder), [name(0), name(1), name(2)]);
-        space.make_room(folder.path(), &new, 600).expect("room");
+        limits.evict_for(folder.path(), &new, 600).expect("evicted");
         assert_eq!(left(&folder), [name(2)]);
-        assert!(space.make_room(folder.path(), &new, 1001).is_err());
-        assert_eq!(left(&folder), [name(2)], "nothing goes for what cannot fit");
+        assert!(limits.evict_for(folder.path(), &new, 1001).is_err());
+        assert_eq!(
+            left(&folder),
+            [name(2)],
+            "nothing is removed for a file that cannot fit"
+        );
     }
 
     #[test]
-    fn the_oldest_go_until_the_count_fits() {
+    fn the_oldest_are_removed_until_the_count_fits() {
         let folder = folder(&[1, 1, 1]);
-        let space = Space {
+        let limits = FolderLimits {
             bytes_max: 1000,
             files_max: 3,
         };
         let new = folder.path().join(name(9));
         let replaced = folder.path().join(name(0));
-        space.make_room(folder.path(), &replaced, 1).expect("room");
+        limits
+            .evict_for(folder.path(), &replaced, 1)
+            .expect("evicted");
         assert_eq!(left(&folder), [name(0), name(1), name(2)]);
-        space.make_room(folder.path(), &new, 1).expect("room");
+        limits.evict_for(folder.path(), &new, 1).expect("evicted");
         assert_eq!(left(&folder), [name(1), name(2)]);
     }
 
     #[test]
-    fn what_a_host_left_behind_goes_and_what_is_anothers_stays() {
+    fn temporary_files_are_removed_and_foreign_files_stay() {
         let folder = folder(&[]);
         let half = format!("{:064x}-{:016x}.{:016x}.tmp", 1, 7, 8);
         for name in ["letters.txt", "a.cwasm", &half] {
             fs::write(folder.path().join(name), [0; 600]).expect("a file");
         }
-        let space = Space {
+        let limits = FolderLimits {
             bytes_max: 1000,
             files_max: 100,
         };
         let new = folder.path().join(name(9));
-        space.make_room(folder.path(), &new, 900).expect("room");
+        limits.evict_for(folder.path(), &new, 900).expect("evicted");
         assert_eq!(left(&folder), ["a.cwasm", "letters.txt"]);
     }
 }

@@ -1,4 +1,4 @@
-//! What the process that compiles takes from itself.
+//! Resource limits that the compile process sets on itself.
 
 use std::io;
 
@@ -6,24 +6,24 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::protocol::Request;
 
-/// Open files: the three it is given, and a few for the libraries under it.
+/// Open files: the three standard streams, and a few for libraries.
 const FILES_MAX: u64 = 16;
-/// How far it steps aside for those that judge: it gets a quarter of a processor that both want.
+/// Niceness relative to the workers: it gets a quarter of a processor that both want.
 const NICENESS: i32 = 5;
 
-/// Caps this process for good, and ties it to the host that waits for it.
+/// Sets the limits of this process for good, and ends it with the host that waits for it.
 ///
 /// # Errors
-/// When a cap cannot be set, or the host is gone already.
-pub(super) fn take(request: &Request) -> io::Result<()> {
+/// When a limit cannot be set, or the host has ended already.
+pub(super) fn apply(request: &Request) -> io::Result<()> {
     die_with(request.host)?;
-    // It is a courtesy: where it is not allowed, the caps still hold.
+    // Best effort: where it is not allowed, the limits still hold.
     let _ = rustix::process::nice(NICENESS);
     cap(Resource::Core, 0, 0)?;
     cap(Resource::Fsize, 0, 0)?;
     cap(Resource::Nofile, FILES_MAX, FILES_MAX)?;
     cap(Resource::Nproc, 0, 0)?;
-    // The soft limit ends it with a signal of its own, which tells the host why.
+    // The soft limit ends it with SIGXCPU, by which the host knows the reason.
     let seconds = request.cpu_seconds_max.max(1);
     cap(Resource::Cpu, seconds, seconds.saturating_add(1))?;
     cap(
@@ -33,7 +33,7 @@ pub(super) fn take(request: &Request) -> io::Result<()> {
     )
 }
 
-/// Lowers a limit; a lower one that is there stays.
+/// Lowers a limit; a limit that is lower already stays.
 fn cap(resource: Resource, current: u64, maximum: u64) -> io::Result<()> {
     let old = getrlimit(resource);
     let lower = |new: u64, old: Option<u64>| Some(old.map_or(new, |old| old.min(new)));
@@ -44,22 +44,24 @@ fn cap(resource: Resource, current: u64, maximum: u64) -> io::Result<()> {
     Ok(setrlimit(resource, new)?)
 }
 
-/// A host that is killed takes its compiler with it. The kernel means the thread that started it: that
-/// one waits for the answer.
+/// Ends this process when the host is killed. The kernel means the thread that started it, which
+/// waits for the answer.
 #[cfg(target_os = "linux")]
 fn die_with(host: u64) -> io::Result<()> {
     use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    // It may have gone before it was said.
+    // The host may have ended before the signal was set.
     let parent = getppid().map(|pid| i64::from(pid.as_raw_nonzero().get()));
     if parent.and_then(|pid| u64::try_from(pid).ok()) == Some(host) {
         return Ok(());
     }
-    Err(io::Error::other("the host that asked is gone"))
+    Err(io::Error::other(
+        "the host that started the compile process has ended",
+    ))
 }
 
-/// Elsewhere it ends with its processor time.
+/// Does nothing on other systems: there the limit of processor time ends it.
 #[cfg(not(target_os = "linux"))]
 fn die_with(_host: u64) -> io::Result<()> {
     Ok(())

@@ -1,4 +1,4 @@
-//! The process that compiles.
+//! Main function of the compile process.
 
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
@@ -7,22 +7,22 @@ use super::protocol::{self, Request};
 use super::{caps, compile};
 use crate::engine;
 
-/// Compiles the one component that standard input asks for, answers on standard output, and is done:
-/// the whole life of the process that a [`ChildCompiler`](super::ChildCompiler) starts.
+/// Runs the process that a [`ChildCompiler`](super::ChildCompiler) starts: reads one component from
+/// standard input, compiles it, and writes the answer to standard output.
 ///
-/// A component that is refused is an answer. The exit code is for what the host did wrong: a request
-/// that is none, or a cap that cannot be set; standard error says which.
+/// A refusal of the component is an answer. The exit code reports failures of the host: an invalid
+/// request, or a limit that cannot be set; standard error says which.
 pub fn compile_child() -> ExitCode {
     let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
     let served = Request::read(&mut input).and_then(|request| {
-        // Before the component is read: its bytes count already.
-        caps::take(&request)?;
+        // Before the component is read: its bytes count towards the limit.
+        caps::apply(&request)?;
         serve(request, &mut input, &mut output)
     });
     match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Where nobody listens there is nobody to tell.
+            // Without a reader of standard error the message is lost; the exit code is not.
             let _ = writeln!(io::stderr(), "{error}");
             ExitCode::FAILURE
         }

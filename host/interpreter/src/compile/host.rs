@@ -1,4 +1,4 @@
-//! The host's side of a child that compiles: starts it, listens, and sees to its end.
+//! Host side of the compile process: starts it, reads its answer, and reaps it.
 
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -13,33 +13,36 @@ use super::pipes::{Broken, Deadline, Pipes};
 use super::protocol::{self, Request};
 use crate::load_error::LoadError;
 
-/// How long it takes a process to end after it has closed its pipes, as a grain.
-const GRAIN: Duration = Duration::from_millis(1);
-/// What Rust's allocator says before it gives up.
+/// Interval at which the end of a process is polled after it has closed its pipes.
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
+/// Begin of the message of Rust's allocator when memory runs out.
 const OUT_OF_MEMORY: &str = "memory allocation of ";
 
 impl ChildCompiler {
-    /// Compiles in a child. Whatever happens, nothing of the child is left when this returns.
+    /// Compiles in a child process. In every case the child is reaped when this returns.
     ///
     /// # Errors
-    /// The child's refusal, or what became of the child.
+    /// The child's refusal, or the failure of the child.
     pub(super) fn compile(&self, component: &[u8]) -> Result<Vec<u8>, LoadError> {
         let deadline = Deadline::of(self.wall_time_max);
-        let host = |error: io::Error| LoadError::Host(format!("start the compiler: {error}"));
+        let host =
+            |error: io::Error| LoadError::Host(format!("start the compile process: {error}"));
         let mut child = self.start().map_err(host)?;
         let mut pipes = Pipes::begin(&mut child.0, self.request(component)).map_err(host)?;
-        let heard = pipes
-            .talk(component, deadline)
+        let exchanged = pipes
+            .exchange(component, deadline)
             .and_then(|()| child.wait_until(deadline));
         let status = child.end().map_err(host)?;
-        match heard {
-            Ok(()) => self.outcome(status, pipes.answer, &pipes.complaint),
+        match exchanged {
+            Ok(()) => self.outcome(status, pipes.answer, &pipes.stderr),
             Err(Broken::Late) => Err(LoadError::Host(format!(
-                "the compiler took more than {} s on the clock",
+                "the compile process took more than {} s of wall-clock time",
                 self.wall_time_max.as_secs_f32()
             ))),
-            Err(Broken::NotAnAnswer) => Err(not_an_answer()),
-            Err(Broken::Io(error)) => Err(LoadError::Host(format!("ask the compiler: {error}"))),
+            Err(Broken::NotAnAnswer) => Err(invalid_answer()),
+            Err(Broken::Io(error)) => Err(LoadError::Host(format!(
+                "talk to the compile process: {error}"
+            ))),
         }
     }
 
@@ -48,7 +51,7 @@ impl ChildCompiler {
         command
             .args(&self.arguments)
             .env_clear()
-            // So that what a child may have started ends with it.
+            // So that processes the child may have started are killed with it.
             .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -65,64 +68,66 @@ impl ChildCompiler {
         }
     }
 
-    /// What a child that has ended by itself has come to.
+    /// Result of a child that has ended by itself.
     fn outcome(
         &self,
         status: ExitStatus,
         answer: Vec<u8>,
-        complaint: &[u8],
+        stderr: &[u8],
     ) -> Result<Vec<u8>, LoadError> {
         if status.success() {
-            return protocol::read_answer(answer).unwrap_or_else(|_| Err(not_an_answer()));
+            return protocol::read_answer(answer).unwrap_or_else(|_| Err(invalid_answer()));
         }
-        let complaint = String::from_utf8_lossy(complaint);
+        let stderr = String::from_utf8_lossy(stderr);
         let Some(signal) = status.signal() else {
-            let line = complaint.lines().next().unwrap_or_default();
+            let line = stderr.lines().next().unwrap_or_default();
             return Err(LoadError::Host(format!(
-                "the compiler gave up ({status}): {line}"
+                "the compile process failed ({status}): {line}"
             )));
         };
-        let of = |signal: Signal| signal.as_raw();
-        Err(if signal == of(Signal::XCPU) {
+        let raw = |signal: Signal| signal.as_raw();
+        Err(if signal == raw(Signal::XCPU) {
             LoadError::Compile(format!(
                 "took more than {} s of processor time",
                 self.cpu_time_max.as_secs().max(1)
             ))
-        } else if signal == of(Signal::ABORT) && complaint.contains(OUT_OF_MEMORY) {
+        } else if signal == raw(Signal::ABORT) && stderr.contains(OUT_OF_MEMORY) {
             LoadError::Compile(format!(
                 "asked for more than {} bytes of memory",
                 self.memory_bytes_max
             ))
-        } else if signal == of(Signal::KILL) {
-            // As the kernel does where the machine has no memory left.
-            LoadError::Host("the compiler was killed".to_owned())
+        } else if signal == raw(Signal::KILL) {
+            // Probably by the kernel, because the machine has no memory left.
+            LoadError::Host(
+                "the compile process was killed; the machine may be out of memory".to_owned(),
+            )
         } else {
-            LoadError::Compile(format!("the compiler broke on it ({status})"))
+            LoadError::Compile(format!("the compiler crashed on it ({status})"))
         })
     }
 }
 
-fn not_an_answer() -> LoadError {
-    LoadError::Host("the compiler answered with something else than code".to_owned())
+fn invalid_answer() -> LoadError {
+    LoadError::Host("the compile process sent an invalid answer".to_owned())
 }
 
 /// A child that was started. Dropped, it is killed and reaped.
 struct Running(Child);
 
 impl Running {
-    /// Waits for its end without reaping it: its number, and its group's, must stay its own.
+    /// Waits for its end without reaping it, so that its process id and group are not used again.
     fn wait_until(&self, deadline: Deadline) -> Result<(), Broken> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         while waitid(WaitId::Pid(Pid::from_child(&self.0)), options)?.is_none() {
             if deadline.left().is_zero() {
                 return Err(Broken::Late);
             }
-            thread::sleep(GRAIN);
+            thread::sleep(POLL_INTERVAL);
         }
         Ok(())
     }
 
-    /// Kills what is left of it and of what it started, and reaps it.
+    /// Kills its whole process group, and reaps it.
     fn end(&mut self) -> io::Result<ExitStatus> {
         // There may be nothing left to kill.
         let _ = kill_process_group(Pid::from_child(&self.0), Signal::KILL);
@@ -132,7 +137,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Reaped already, it is only asked for its status again; its number may be another's by now.
+        // A child that was reaped must not be killed: its process id may be another's by now.
         if !matches!(self.0.try_wait(), Ok(Some(_))) {
             let _ = self.end();
         }

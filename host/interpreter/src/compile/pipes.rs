@@ -1,7 +1,7 @@
-//! Talks with a child over its pipes, within a time.
+//! Exchanges request and answer with a child process over its pipes, up to a deadline.
 //!
-//! Both sides may write at once and neither is waited for alone: a child that does not listen, never
-//! stops talking, or says nothing costs no more than that time.
+//! All pipes are polled at once: a child that does not read, never stops writing, or writes nothing
+//! cannot block the host beyond the deadline.
 
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
@@ -13,12 +13,12 @@ use rustix::io::{Errno, ioctl_fionbio};
 
 use super::protocol::{self, Request};
 
-/// How much of what the child says on standard error is listened to, in bytes.
-const COMPLAINT_BYTES_MAX: usize = 8 * 1024;
-/// How much is read or written at a time, in bytes: a quarter of what a pipe holds.
+/// Longest part of standard error that is kept, in bytes.
+const STDERR_BYTES_MAX: usize = 8 * 1024;
+/// Bytes that are read or written at a time: a quarter of what a pipe holds.
 const PIECE_BYTES: usize = 16 * 1024;
 
-/// Until when the child is waited for.
+/// Deadline of an exchange with a child.
 #[derive(Clone, Copy)]
 pub(super) struct Deadline {
     start: Instant,
@@ -26,19 +26,19 @@ pub(super) struct Deadline {
 }
 
 impl Deadline {
-    /// That long from now.
+    /// The deadline that is so far from now.
     pub(super) fn of(most: Duration) -> Self {
         let start = Instant::now();
         Self { start, most }
     }
 
-    /// Nothing when it has passed.
+    /// Time that is left; zero when it has passed.
     pub(super) fn left(self) -> Duration {
         self.most.saturating_sub(self.start.elapsed())
     }
 }
 
-/// Why the child was not listened to until its end.
+/// Failure of an exchange with a child.
 #[derive(Debug)]
 pub(super) enum Broken {
     Late,
@@ -58,15 +58,15 @@ impl From<protocol::NotAnAnswer> for Broken {
     }
 }
 
-/// The pipes to a child, and what came out of them.
+/// The pipes of a child, and the bytes read from them.
 pub(super) struct Pipes {
     input: Option<ChildStdin>,
     output: Option<ChildStdout>,
     errors: Option<ChildStderr>,
-    /// What it said on standard output.
+    /// Bytes from standard output.
     pub(super) answer: Vec<u8>,
-    /// What it said first on standard error.
-    pub(super) complaint: Vec<u8>,
+    /// The first bytes from standard error.
+    pub(super) stderr: Vec<u8>,
 }
 
 impl Pipes {
@@ -77,10 +77,10 @@ impl Pipes {
             output: child.stdout.take(),
             errors: child.stderr.take(),
             answer: Vec::new(),
-            complaint: Vec::new(),
+            stderr: Vec::new(),
         };
         if let Some(input) = &mut pipes.input {
-            // A child that does not listen may have an answer all the same.
+            // A child that does not read may answer all the same.
             let _ = input.write_all(&request.to_bytes());
             ioctl_fionbio(input.as_fd(), true)?;
         }
@@ -93,8 +93,12 @@ impl Pipes {
         Ok(pipes)
     }
 
-    /// Sends the component and listens until the child has said everything.
-    pub(super) fn talk(&mut self, mut component: &[u8], deadline: Deadline) -> Result<(), Broken> {
+    /// Sends the component and reads until the child has closed its pipes.
+    pub(super) fn exchange(
+        &mut self,
+        mut component: &[u8],
+        deadline: Deadline,
+    ) -> Result<(), Broken> {
         while self.output.is_some() || self.errors.is_some() {
             self.wait(deadline)?;
             component = self.send(component);
@@ -103,13 +107,13 @@ impl Pipes {
             if whole.is_some_and(|whole| self.answer.len() > whole) {
                 return Err(Broken::NotAnAnswer);
             }
-            receive(&mut self.errors, &mut self.complaint)?;
-            self.complaint.truncate(COMPLAINT_BYTES_MAX);
+            receive(&mut self.errors, &mut self.stderr)?;
+            self.stderr.truncate(STDERR_BYTES_MAX);
         }
         Ok(())
     }
 
-    /// Waits until a pipe has something to say, or room.
+    /// Waits until a pipe can be read or written.
     fn wait(&self, deadline: Deadline) -> Result<(), Broken> {
         let input = self.input.as_ref().map(|it| (it.as_fd(), PollFlags::OUT));
         let output = self.output.as_ref().map(|it| (it.as_fd(), PollFlags::IN));
@@ -127,14 +131,14 @@ impl Pipes {
             tv_nsec: left.subsec_nanos().into(),
         };
         match poll(&mut pipes, Some(&left)) {
-            // Nothing within the time is found out at the next turn.
+            // A timeout is noticed at the next call.
             Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Sends as much as there is room for and closes the pipe after the last byte; answers with what
-    /// is still to be sent.
+    /// Sends as much as the pipe takes and closes it after the last byte; returns the bytes still
+    /// to be sent.
     fn send<'c>(&mut self, component: &'c [u8]) -> &'c [u8] {
         let Some(input) = &mut self.input else {
             return component;
@@ -142,8 +146,8 @@ impl Pipes {
         let piece = component.get(..PIECE_BYTES).unwrap_or(component);
         let left = match input.write(piece) {
             Ok(sent) => component.get(sent..).unwrap_or_default(),
-            Err(error) if is_for_later(&error) => component,
-            // It listens no more; what it has to say counts.
+            Err(error) if is_retryable(&error) => component,
+            // It has closed its input; its answer counts all the same.
             Err(_) => &[],
         };
         if left.is_empty() {
@@ -153,20 +157,20 @@ impl Pipes {
     }
 }
 
-/// Reads what is there; closes the pipe after the last byte.
+/// Reads the available bytes; closes the pipe after the last.
 fn receive(pipe: &mut Option<impl Read>, into: &mut Vec<u8>) -> Result<(), Broken> {
     let Some(open) = pipe else { return Ok(()) };
     let mut piece = [0; PIECE_BYTES];
     match open.read(&mut piece) {
         Ok(0) => *pipe = None,
         Ok(read) => into.extend_from_slice(piece.get(..read).unwrap_or_default()),
-        Err(error) if is_for_later(&error) => {}
+        Err(error) if is_retryable(&error) => {}
         Err(error) => return Err(Broken::Io(error)),
     }
     Ok(())
 }
 
-fn is_for_later(error: &io::Error) -> bool {
+fn is_retryable(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted

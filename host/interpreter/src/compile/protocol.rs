@@ -1,11 +1,11 @@
-//! What the host and the process that compiles for it say to each other.
+//! Protocol between the host and the compile process.
 //!
 //! ```text
 //! request: magic  memory  seconds  host  length  component
 //! answer:  magic  kind  length  code, or a refusal as JSON
 //! ```
 //!
-//! Numbers are 64 bits, the least first. Both sides are one binary: there are no versions.
+//! Numbers are 64-bit little-endian. Both sides are the same binary: there are no versions.
 
 use std::io::{self, Read, Write};
 
@@ -23,21 +23,21 @@ const HEAD_BYTES: usize = 24;
 /// Largest refusal, in bytes of JSON, which can take six bytes for one of text.
 const REFUSAL_BYTES_MAX: u64 = 64 * 1024;
 
-/// What stands before the component.
+/// Header of a request; the component follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Request {
-    /// Address space the child may take, in bytes.
+    /// Limit of the child's address space, in bytes.
     pub(super) memory_bytes_max: u64,
-    /// Processor time it may take, in seconds.
+    /// Limit of its processor time, in seconds.
     pub(super) cpu_seconds_max: u64,
-    /// The process that waits for the answer.
+    /// Process id of the host, which waits for the answer.
     pub(super) host: u64,
     /// Length of the component, in bytes.
     pub(super) component_bytes: u64,
 }
 
 impl Request {
-    /// As it goes through the pipe. It fits into an empty one.
+    /// Encodes the header. It fits into an empty pipe.
     pub(super) fn to_bytes(self) -> Vec<u8> {
         let numbers = [
             self.memory_bytes_max,
@@ -49,12 +49,12 @@ impl Request {
         REQUEST.iter().copied().chain(numbers).collect()
     }
 
-    /// Reads what stands before the component.
+    /// Reads the header.
     pub(super) fn read(input: &mut impl Read) -> io::Result<Self> {
         let mut magic = [0; 8];
         input.read_exact(&mut magic)?;
         if magic != *REQUEST {
-            return Err(invalid("not a request to compile"));
+            return Err(invalid("the input is not a compile request"));
         }
         Ok(Self {
             memory_bytes_max: number(input)?,
@@ -72,11 +72,13 @@ impl Request {
         if component.len() as u64 == self.component_bytes {
             return Ok(component);
         }
-        Err(invalid("the component is not of the length it should have"))
+        Err(invalid(
+            "the component does not have the length its request says",
+        ))
     }
 }
 
-/// Answers with code, or with why there is none.
+/// Writes the answer: code, or the refusal.
 pub(super) fn answer(
     output: &mut impl Write,
     compiled: Result<Vec<u8>, LoadError>,
@@ -92,18 +94,18 @@ pub(super) fn answer(
     output.flush()
 }
 
-/// How long the answer is that begins like this; nothing while that cannot be said yet.
+/// Length of the answer that begins with these bytes; none while its header is incomplete.
 ///
 /// # Errors
-/// When no answer begins like this.
-pub(super) fn answer_bytes(begun: &[u8]) -> Result<Option<usize>, NotAnAnswer> {
-    let mut head = begun;
+/// When these bytes do not begin an answer.
+pub(super) fn answer_bytes(begin: &[u8]) -> Result<Option<usize>, NotAnAnswer> {
+    let mut head = begin;
     let mut magic = [0; 8];
-    let known = begun.len().min(magic.len());
-    if begun.get(..known) != ANSWER.get(..known) {
+    let known = begin.len().min(magic.len());
+    if begin.get(..known) != ANSWER.get(..known) {
         return Err(NotAnAnswer);
     }
-    if begun.len() < HEAD_BYTES || head.read_exact(&mut magic).is_err() {
+    if begin.len() < HEAD_BYTES || head.read_exact(&mut magic).is_err() {
         return Ok(None);
     }
     let kind = number(&mut head).map_err(|_| NotAnAnswer)?;
@@ -117,10 +119,10 @@ pub(super) fn answer_bytes(begun: &[u8]) -> Result<Option<usize>, NotAnAnswer> {
     Ok(Some(HEAD_BYTES + length.ok_or(NotAnAnswer)?))
 }
 
-/// What a whole answer says.
+/// Decodes a whole answer.
 ///
 /// # Errors
-/// The outer one when it is none; the inner one is the child's.
+/// The outer error means that it is no answer; the inner one is the child's refusal.
 pub(super) fn read_answer(mut whole: Vec<u8>) -> Result<Result<Vec<u8>, LoadError>, NotAnAnswer> {
     if answer_bytes(&whole)? != Some(whole.len()) {
         return Err(NotAnAnswer);
@@ -134,11 +136,11 @@ pub(super) fn read_answer(mut whole: Vec<u8>) -> Result<Result<Vec<u8>, LoadErro
     Ok(Err(refusal.into()))
 }
 
-/// Something that is no answer of a compiler.
+/// Bytes that are no answer of the compile process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NotAnAnswer;
 
-/// The refusals that a child can come to.
+/// The refusals that the compile process can answer with.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Refusal {

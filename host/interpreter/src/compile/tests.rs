@@ -1,4 +1,4 @@
-//! Children that misbehave, played by a shell.
+//! Children that misbehave, simulated with a shell.
 
 use std::fs;
 use std::path::Path;
@@ -19,16 +19,16 @@ fn shell(script: &str) -> ChildCompiler {
     }
 }
 
-/// What the author of the component is told.
-fn told(script: &str) -> String {
+/// The result as the author of the component reads it.
+fn outcome(script: &str) -> String {
     match shell(script).compile(COMPONENT) {
         Ok(code) => format!("{} bytes of code", code.len()),
         Err(error) => error.with_step(),
     }
 }
 
-/// A command that says exactly this.
-fn says(bytes: &[u8]) -> String {
+/// A command that prints exactly these bytes.
+fn prints(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     let octal = bytes.iter().fold(String::new(), |mut text, byte| {
         write!(text, "\\{byte:03o}").expect("text");
@@ -44,9 +44,9 @@ fn answer(compiled: Result<Vec<u8>, LoadError>) -> Vec<u8> {
 }
 
 #[test]
-fn code_is_taken_over_as_it_is() {
+fn code_is_passed_on_unchanged() {
     let code: Vec<u8> = (0..=255).collect();
-    let script = says(&answer(Ok(code.clone())));
+    let script = prints(&answer(Ok(code.clone())));
     assert_eq!(shell(&script).compile(COMPONENT).expect("code"), code);
     let script = format!("cat > /dev/null; {script}");
     assert_eq!(shell(&script).compile(COMPONENT).expect("code"), code);
@@ -62,14 +62,14 @@ fn a_refusal_is_the_one_of_the_child() {
         LoadError::Compile("too hard".to_owned()),
     ] {
         let text = refusal.with_step();
-        assert_eq!(told(&says(&answer(Err(refusal)))), text);
+        assert_eq!(outcome(&prints(&answer(Err(refusal)))), text);
     }
 }
 
 #[test]
 fn a_long_refusal_is_cut() {
     let long = LoadError::Compile("\u{1}ä".repeat(100_000));
-    let text = told(&says(&answer(Err(long))));
+    let text = outcome(&prints(&answer(Err(long))));
     assert!(text.starts_with("compiled: \u{1}ä"));
     assert!(text.len() < 5000, "{} bytes", text.len());
 }
@@ -80,39 +80,39 @@ fn names_in_a_refusal_do_not_reach_the_terminal_as_they_are() {
     let twice = r#"(export "\1b[31mred" (func 0)) (export "\1b[31mred" (func 0))"#;
     let text = format!("(component (core module (func) {twice}))");
     let component = wat::parse_str(text).expect("bytes");
-    let told = Compiler::InProcess
+    let outcome = Compiler::InProcess
         .compile(&engine, &component)
         .expect_err("refused")
         .with_step();
-    assert!(told.starts_with("validated: not a WebAssembly component: duplicate export name"));
-    assert!(told.contains("` [31mred`"), "{told}");
+    assert!(outcome.starts_with("validated: not a WebAssembly component: duplicate export name"));
+    assert!(outcome.contains("` [31mred`"), "{outcome}");
 }
 
 #[test]
-fn something_else_than_an_answer_is_refused() {
+fn an_invalid_answer_is_refused() {
     let whole = answer(Ok(vec![7; 100]));
     let mut endless = whole.clone();
     endless[16..24].copy_from_slice(&u64::MAX.to_le_bytes());
     let mut odd = whole.clone();
     odd[8] = 3;
-    let mut said = whole.clone();
-    said.extend_from_slice(b"and more");
+    let mut longer = whole.clone();
+    longer.extend_from_slice(b"and more");
     for script in [
         "echo running 0 tests".to_owned(),
         "cat /dev/zero".to_owned(),
         "exit 0".to_owned(),
         "exec 1>&- 2>&-".to_owned(),
-        says(&whole[..whole.len() - 1]),
-        says(&whole[..20]),
-        says(&said),
-        format!("{}; cat /dev/zero", says(&whole)),
-        says(&endless),
-        says(&odd),
+        prints(&whole[..whole.len() - 1]),
+        prints(&whole[..20]),
+        prints(&longer),
+        format!("{}; cat /dev/zero", prints(&whole)),
+        prints(&endless),
+        prints(&odd),
     ] {
         let start = Instant::now();
         assert_eq!(
-            told(&script),
-            "compiled: this host could not do it: the compiler answered with something else than code",
+            outcome(&script),
+            "compiled: this host could not compile it: the compile process sent an invalid answer",
             "{script}"
         );
         assert!(start.elapsed() < Duration::from_secs(10), "{script}");
@@ -120,54 +120,54 @@ fn something_else_than_an_answer_is_refused() {
 }
 
 #[test]
-fn a_child_that_gives_up_says_why() {
+fn a_child_that_fails_reports_its_first_line_of_standard_error() {
     assert_eq!(
-        told("echo no room >&2; echo at all >&2; exit 3"),
-        "compiled: this host could not do it: the compiler gave up (exit status: 3): no room"
+        outcome("echo no threads >&2; echo at all >&2; exit 3"),
+        "compiled: this host could not compile it: the compile process failed (exit status: 3): no threads"
     );
     assert_eq!(
-        told("exit 3"),
-        "compiled: this host could not do it: the compiler gave up (exit status: 3): "
+        outcome("exit 3"),
+        "compiled: this host could not compile it: the compile process failed (exit status: 3): "
     );
     // An answer does not make up for it.
-    let script = format!("{}; exit 3", says(&answer(Ok(vec![7; 100]))));
-    assert!(told(&script).contains("gave up"));
+    let script = format!("{}; exit 3", prints(&answer(Ok(vec![7; 100]))));
+    assert!(outcome(&script).contains("compile process failed"));
 }
 
 #[test]
-fn a_child_that_complains_without_end_is_stopped() {
+fn a_child_that_writes_errors_without_end_is_stopped() {
     let late = ChildCompiler {
         wall_time_max: Duration::from_millis(200),
         ..shell("cat /dev/zero >&2")
     };
     let error = late.compile(COMPONENT).expect_err("no answer").with_step();
-    assert!(error.ends_with("took more than 0.2 s on the clock"));
+    assert!(error.ends_with("took more than 0.2 s of wall-clock time"));
 }
 
 #[test]
-fn a_child_that_a_signal_ends_is_told_by_the_signal() {
+fn a_signal_that_ends_a_child_decides_the_error() {
     assert_eq!(
-        told("kill -XCPU $$"),
+        outcome("kill -XCPU $$"),
         "compiled: took more than 7 s of processor time"
     );
     assert_eq!(
-        told("echo memory allocation of 2000 bytes failed >&2; kill -ABRT $$"),
+        outcome("echo memory allocation of 2000 bytes failed >&2; kill -ABRT $$"),
         "compiled: asked for more than 1000 bytes of memory"
     );
     for signal in ["SEGV", "ABRT", "ILL"] {
-        let told = told(&format!("kill -{signal} $$"));
+        let outcome = outcome(&format!("kill -{signal} $$"));
         assert!(
-            told.starts_with("compiled: the compiler broke on it (signal: "),
-            "{told}"
+            outcome.starts_with("compiled: the compiler crashed on it (signal: "),
+            "{outcome}"
         );
     }
     assert_eq!(
-        told("kill -KILL $$"),
-        "compiled: this host could not do it: the compiler was killed"
+        outcome("kill -KILL $$"),
+        "compiled: this host could not compile it: the compile process was killed; the machine may be out of memory"
     );
 }
 
-/// Whether a process runs: one that ended may wait for its parent to ask.
+/// Returns whether a process runs; a zombie does not.
 fn runs(pid: &str) -> bool {
     let status = fs::read_to_string(Path::new("/proc").join(pid).join("stat"));
     status.is_ok_and(|status| !status.contains(") Z "))
@@ -175,7 +175,7 @@ fn runs(pid: &str) -> bool {
 
 #[test]
 fn a_child_that_never_ends_is_killed_with_what_it_started() {
-    let answer = says(&answer(Ok(vec![7; 100])));
+    let answer = prints(&answer(Ok(vec![7; 100])));
     std::thread::scope(|scope| {
         for goes_on in [
             "wait",
@@ -188,7 +188,7 @@ fn a_child_that_never_ends_is_killed_with_what_it_started() {
     });
 }
 
-/// A child that leaves another behind, and goes on like this.
+/// Checks a child that starts another process and then runs `goes_on`.
 fn check_killed(goes_on: &str) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("pids");
@@ -202,7 +202,7 @@ fn check_killed(goes_on: &str) {
     let error = child.compile(&component).expect_err("too late").with_step();
     assert_eq!(
         error,
-        "compiled: this host could not do it: the compiler took more than 1 s on the clock"
+        "compiled: this host could not compile it: the compile process took more than 1 s of wall-clock time"
     );
     let pids = fs::read_to_string(&file).expect("written");
     while pids.split_whitespace().any(runs) {
@@ -222,7 +222,7 @@ fn a_child_that_cannot_be_started_is_the_fault_of_the_host() {
     };
     let error = none.compile(COMPONENT).expect_err("none").with_step();
     assert!(
-        error.starts_with("compiled: this host could not do it: start the compiler: "),
+        error.starts_with("compiled: this host could not compile it: start the compile process: "),
         "{error}"
     );
 }
@@ -230,12 +230,12 @@ fn a_child_that_cannot_be_started_is_the_fault_of_the_host() {
 #[test]
 fn the_environment_is_not_passed_on() {
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
-    let told = told("echo \"it is ${CARGO_MANIFEST_DIR-not there}\" >&2; exit 1");
-    assert!(told.ends_with("it is not there"), "{told}");
+    let outcome = outcome("echo \"it is ${CARGO_MANIFEST_DIR-not there}\" >&2; exit 1");
+    assert!(outcome.ends_with("it is not there"), "{outcome}");
 }
 
 #[test]
-fn the_child_answers_what_this_process_would() {
+fn a_child_answers_as_compiling_in_this_process_does() {
     let engine = Engine::new().expect("an engine");
     let good = kindsight_plugins::BUILT_IN
         .first()

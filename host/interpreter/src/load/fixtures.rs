@@ -1,4 +1,4 @@
-//! Holds a component to what it promises.
+//! Tries the fixtures of a component before it may go live.
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ pub(super) fn try_all(interpreter: &Interpreter, limits: &Limits) -> Result<(), 
     let wrong: Vec<String> = fixtures
         .iter()
         .filter_map(|fixture| {
-            let what = complaint(&mut trial, fixture)?;
+            let what = mismatch(&mut trial, fixture)?;
             Some(format!("fixture `{}`: {what}", cut(&fixture.name)))
         })
         .collect();
@@ -102,8 +102,8 @@ fn list(interpreter: &Interpreter, limits: &Limits) -> Result<Vec<Fixture>, Load
     Ok(fixtures)
 }
 
-/// What is wrong with what comes back, if anything.
-fn complaint(trial: &mut Trial<'_>, fixture: &Fixture) -> Option<String> {
+/// The difference between the answer and the expectation, if any.
+fn mismatch(trial: &mut Trial<'_>, fixture: &Fixture) -> Option<String> {
     let object = match Object::from_json(fixture.object.as_str()) {
         Ok(object) => object,
         Err(error) => return Some(error.to_string()),

@@ -1,4 +1,4 @@
-//! How long calls take, in buckets that many threads count into.
+//! Latency histogram that many threads count into.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -6,24 +6,24 @@ use std::time::Duration;
 /// Each power of two has 16 buckets, so that a bucket is 3 to 6 percent of its time wide.
 const STEP_BITS: u32 = 4;
 const STEPS: u64 = 1 << STEP_BITS;
-/// What takes less than 256 ns counts as that: no call of a component does.
+/// Durations under 256 ns count as 256 ns: no call of a component is shorter.
 const OCTAVE_FIRST: u32 = 8;
-/// Up to 34 seconds; what takes longer counts as that. A call's deadline is in milliseconds.
+/// Up to 34 seconds; longer durations count as that. A call's deadline is in milliseconds.
 const OCTAVES: u32 = 27;
 const BUCKETS: usize = (OCTAVES << STEP_BITS) as usize;
 
-/// How long calls took, in whole microseconds; a call took at least one. All 0 where none was timed.
+/// Latency of calls, in whole microseconds, at least one; all 0 where none was timed.
 ///
 /// The first calls were all timed, of the later ones one in eight.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Latency {
-    /// Half of them took no longer than this, give or take 3 percent.
+    /// Median, give or take 3 percent.
     pub p50_us: u64,
-    /// 90 of a hundred took no longer than this, give or take 3 percent.
+    /// 90th percentile, give or take 3 percent.
     pub p90_us: u64,
-    /// 99 of a hundred took no longer than this, give or take 3 percent.
+    /// 99th percentile, give or take 3 percent.
     pub p99_us: u64,
-    /// The longest of those that were timed.
+    /// Longest of the timed calls.
     pub max_us: u64,
 }
 
@@ -68,7 +68,7 @@ impl Histogram {
     }
 }
 
-/// Where a duration is counted.
+/// Index of the bucket of a duration.
 fn bucket(ns: u64) -> usize {
     let ns = ns.max(1 << OCTAVE_FIRST);
     let octave = ns.ilog2();
@@ -85,7 +85,7 @@ fn middle_ns(bucket: usize) -> u64 {
     ((STEPS + step) * 2 + 1) << (octave + u64::from(OCTAVE_FIRST - STEP_BITS) - 1)
 }
 
-/// The middle of the bucket in which `percent` of a hundred are reached; nothing where all are empty.
+/// The middle of the bucket in which `percent` of all counts are reached; none where all are empty.
 fn percentile(counts: &[u64], percent: u64) -> Option<u64> {
     let total: u64 = counts.iter().sum();
     let rank = total.saturating_mul(percent).div_ceil(100).max(1);
@@ -97,7 +97,7 @@ fn percentile(counts: &[u64], percent: u64) -> Option<u64> {
     Some(middle_ns(bucket))
 }
 
-/// To the nearest microsecond, but never none.
+/// Rounds to microseconds, to at least one.
 fn micros(ns: u64) -> u64 {
     (ns.saturating_add(500) / 1000).max(1)
 }

@@ -1,10 +1,10 @@
-//! What was counted lately, from counters that only ever grow.
+//! Counts of the last minute, from counters that only grow.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How far back it looks.
+/// Length of the window.
 const WINDOW: Duration = Duration::from_mins(1);
 /// The least time between two marks, so that there are never more than eight.
 const MARK_EACH: Duration = Duration::from_secs(10);
@@ -18,15 +18,15 @@ pub struct Recent {
     pub faults: u64,
 }
 
-/// Marks in time, each with the totals of that moment. Who calls interpreters never comes here.
+/// Marks in time, each with the totals of that moment. Only readers lock it, never a call.
 #[derive(Default)]
 pub(super) struct Window {
     marks: Mutex<VecDeque<(Instant, Recent)>>,
 }
 
 impl Window {
-    /// What was added to the totals since the newest mark that is as old as the window, or since the
-    /// beginning where none is.
+    /// Returns the increase of the totals since the newest mark that is as old as the window, or
+    /// since the beginning where none is.
     pub(super) fn since(&self, now: Instant, totals: Recent) -> Recent {
         let mut marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
         let age = |(at, _): &(Instant, Recent)| now.saturating_duration_since(*at);
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn it_forgets_what_is_older_than_a_minute() {
+    fn counts_older_than_a_minute_are_left_out() {
         let (window, start) = (Window::default(), Instant::now());
         let mut seen = Vec::new();
         // Ten calls and a fault a second for two minutes, then silence.
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_seldom_is_told_of_the_time_since() {
+    fn after_a_long_pause_it_covers_the_time_since_the_last_reading() {
         let (window, start) = (Window::default(), Instant::now());
         assert_eq!(window.since(start, totals(5, 1)), totals(5, 1));
         let later = start + Duration::from_mins(10);

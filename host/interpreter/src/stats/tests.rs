@@ -13,15 +13,15 @@ fn one_worker() -> Limits {
     }
 }
 
-/// The room with one built-in interpreter live.
+/// Starts with one built-in interpreter live.
 fn start(limits: Limits) -> Interpreters {
     let interpreters = Interpreters::start(limits, None).expect("an engine");
-    let set = vec![offer(&interpreters, None)];
+    let set = vec![member(&interpreters, None)];
     interpreters.install(interpreters.prepare(set).expect("a set"));
     interpreters
 }
 
-fn offer(interpreters: &Interpreters, settings: Option<&str>) -> SetMember {
+fn member(interpreters: &Interpreters, settings: Option<&str>) -> SetMember {
     let policy = kindsight_plugins::built_in("policy").expect("a built-in interpreter");
     let interpreter = interpreters.load(policy.wasm).expect("a component");
     SetMember {
@@ -30,7 +30,7 @@ fn offer(interpreters: &Interpreters, settings: Option<&str>) -> SetMember {
     }
 }
 
-/// As many different objects of a Kind it judges.
+/// `count` different objects of a Kind it judges.
 fn budgets(count: usize) -> Arc<[Object]> {
     let budget = |number| {
         let json = format!(
@@ -59,7 +59,7 @@ fn many_threads_lose_no_count() {
                 stats.instance_began();
                 for call in 0..CALLS {
                     let begun = stats.begin();
-                    stats.holds(usize::try_from(thread * CALLS + call).expect("a size"));
+                    stats.record_memory(usize::try_from(thread * CALLS + call).expect("a size"));
                     let fault = match call % 100 {
                         0 => Some(Fault::StackOverflow),
                         1 => Some(Fault::Trapped(String::new())),
@@ -97,7 +97,7 @@ fn the_first_calls_are_timed_and_some_of_the_later_ones() {
 }
 
 #[test]
-fn what_calls_cost_and_what_the_memo_spares_is_counted() {
+fn calls_and_answers_from_the_memo_are_counted() {
     let interpreters = start(one_worker());
     let nothing_yet = CallSnapshot::default();
     assert_eq!(live(&interpreters).snapshot(), nothing_yet);
@@ -139,7 +139,7 @@ fn faults_are_counted_by_what_they_are() {
     assert_eq!(
         live(&interpreters).snapshot(),
         CallSnapshot::default(),
-        "what is judged apart is counted apart"
+        "an isolated worker has its own statistics"
     );
 }
 
@@ -161,27 +161,31 @@ fn instances_are_counted_until_they_are_gone() {
 }
 
 #[test]
-fn it_counts_on_while_it_is_live_and_anew_when_it_was_away() {
+fn counts_last_as_long_as_an_interpreter_is_live_without_a_break() {
     let interpreters = start(one_worker());
     let publish =
         |set: Vec<SetMember>| interpreters.install(interpreters.prepare(set).expect("a set"));
     interpreters.judge(&budgets(2), 0);
-    publish(vec![offer(&interpreters, None)]);
+    publish(vec![member(&interpreters, None)]);
     interpreters.judge(&budgets(4), 0);
     let before = live(&interpreters);
     assert_eq!(
         (before.snapshot().calls, before.snapshot().remembered),
         (4, 2)
     );
-    publish(vec![offer(&interpreters, Some("{}"))]);
+    publish(vec![member(&interpreters, Some("{}"))]);
     assert_eq!(
         live(&interpreters).snapshot().calls,
         0,
-        "with other settings it is another"
+        "other settings have their own statistics"
     );
-    assert_eq!(before.snapshot().calls, 4, "who holds it still can read it");
+    assert_eq!(
+        before.snapshot().calls,
+        4,
+        "the old statistics can still be read"
+    );
     publish(Vec::new());
     assert!(interpreters.published().stats("policy").is_none());
-    publish(vec![offer(&interpreters, None)]);
+    publish(vec![member(&interpreters, None)]);
     assert_eq!(live(&interpreters).snapshot().calls, 0);
 }

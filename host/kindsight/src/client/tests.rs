@@ -3,9 +3,9 @@ use std::net::TcpListener;
 
 use super::*;
 
-/// Asks a server that answers once: with `early` as soon as it has seen the head, or else with
-/// `answer` when it has the body too. Gives back what it read and what the client made of it.
-fn asked(request: &Request, early: &str, answer: &str) -> (String, anyhow::Result<String>) {
+/// Sends a request to a server that answers once: with `early` as soon as it has read the head, or
+/// else with `answer` when it has read the body too. Returns what it read and the client's result.
+fn exchange(request: &Request, early: &str, answer: &str) -> (String, anyhow::Result<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let server = format!("http://{}/", listener.local_addr().unwrap());
     std::thread::scope(|scope| {
@@ -51,7 +51,7 @@ fn a_body_is_sent_with_its_type_and_parameters() {
         .with("digest", "sha256:0 1")
         .with("candidate", "true")
         .with_body("application/wasm", b"bytes".to_vec());
-    let (read, answer) = asked(&request, "", &response("200 OK", "{}"));
+    let (read, answer) = exchange(&request, "", &response("200 OK", "{}"));
     assert_eq!(answer.unwrap(), "{}");
     let head = read.to_lowercase();
     assert!(
@@ -73,7 +73,7 @@ fn commands_without_a_body_are_sent() {
         (Method::DELETE, false),
     ] {
         let request = Request::to(method.clone(), "/v2/x".to_owned());
-        let (read, answer) = asked(&request, "", &response("200 OK", "done"));
+        let (read, answer) = exchange(&request, "", &response("200 OK", "done"));
         assert_eq!(answer.unwrap(), "done");
         assert!(
             read.starts_with(&format!("{method} /v2/x HTTP/1.1\r\n")),
@@ -86,11 +86,11 @@ fn commands_without_a_body_are_sent() {
 }
 
 #[test]
-fn a_refusal_before_the_body_was_sent_is_heard() {
+fn a_refusal_before_the_body_was_sent_is_reported() {
     let request = Request::to(Method::PUT, "/v2/x".to_owned())
         .with_body("application/wasm", vec![b'x'; 16 * 1024 * 1024]);
     let early = response("413 Payload Too Large", r#"{"detail": "at most 1 byte"}"#);
-    let (read, answer) = asked(&request, &early, "");
+    let (read, answer) = exchange(&request, &early, "");
     assert!(read.ends_with("\r\n\r\n"), "only the head was sent");
     assert_eq!(
         answer.unwrap_err().to_string(),
@@ -101,16 +101,16 @@ fn a_refusal_before_the_body_was_sent_is_heard() {
 #[test]
 fn a_server_that_is_not_there_is_named() {
     let request = Request::get("/v2/x".to_owned());
-    // Port 1 is nobody's.
+    // Nothing listens on port 1.
     let error = format!("{:#}", request.ask("http://127.0.0.1:1").unwrap_err());
     assert!(
-        error.starts_with("ask http://127.0.0.1:1/v2/x; is `kindsight serve` running there?"),
+        error.starts_with("request http://127.0.0.1:1/v2/x; is `kindsight serve` running there?"),
         "{error}"
     );
 }
 
 #[test]
-fn a_refusal_is_told_in_the_words_of_the_server() {
+fn a_refusal_carries_the_problem_document_of_the_server() {
     for (body, expected) in [
         ("<html>", "the server answers 422: no reason given"),
         (
@@ -123,7 +123,7 @@ fn a_refusal_is_told_in_the_words_of_the_server() {
         ),
         (
             r#"{"detail": "not found", "problems": [{"parameter": "name", "detail": "`x` is not known", "expected": "one of `apps`"}]}"#,
-            "the server answers 422: not found\n  name: `x` is not known; right is: one of `apps`",
+            "the server answers 422: not found\n  name: `x` is not known; expected: one of `apps`",
         ),
     ] {
         assert_eq!(refusal(422, body).to_string(), expected);

@@ -1,6 +1,6 @@
-//! `kindsight interpret`: judges what `kubectl get` prints.
+//! `kindsight interpret`: judges objects as `kubectl get` prints them.
 //!
-//! input files -> **documents** (one object each, or a group of related ones) -> judged -> printed
+//! input files -> **documents** (single objects, or groups of related ones) -> verdicts -> output
 
 pub(crate) mod documents;
 pub(crate) mod input;
@@ -10,22 +10,21 @@ mod scanner;
 use std::sync::Arc;
 
 use kindsight_api::interpret::ObjectVerdict;
-use kindsight_interpreter::{Interpreters, Limits};
 use kindsight_model::Object;
-use kindsight_server::{cache_folder, now_ms, start_interpreters};
+use kindsight_server::interpreter::{Interpreters, Limits};
+use kindsight_server::{LogFormat, cache_folder, now_ms, start_interpreters, start_logging};
 
 use crate::cli::{self, InterpretArgs};
 use crate::commands::interpret::documents::{Document, Group};
 use crate::commands::interpret::output::Printer;
-use crate::telemetry::{self, LogFormat};
 
 /// Runs the command.
 ///
 /// # Errors
-/// When an interpreter is refused, an input cannot be read, or the output cannot be written. What
-/// could be read is judged and printed all the same.
+/// When an interpreter is refused, an input cannot be read, or the output cannot be written. Input
+/// that can be read is judged and printed all the same.
 pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<()> {
-    telemetry::start("error", LogFormat::Text)?;
+    start_logging("error", LogFormat::Text)?;
     let cache = cache_folder();
     let interpreters = start_interpreters(Limits::default(), cache.as_deref(), &args.interpreters)?;
     let now_ms = args
@@ -50,7 +49,7 @@ pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<()> {
     printer.finish()?;
     anyhow::ensure!(
         unread == 0,
-        "{unread} of the inputs could not be read to their end"
+        "{unread} of the inputs could not be read completely"
     );
     Ok(())
 }
@@ -58,7 +57,7 @@ pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<()> {
 /// One verdict per document, in order.
 fn judged(interpreters: &Interpreters, group: Group, now_ms: i64) -> Vec<ObjectVerdict> {
     let mut objects: Vec<Object> = Vec::with_capacity(group.documents.len());
-    let places: Vec<Result<(), String>> = group
+    let inputs: Vec<Result<(), String>> = group
         .documents
         .into_iter()
         .map(|document| match document {
@@ -79,7 +78,7 @@ fn judged(interpreters: &Interpreters, group: Group, now_ms: i64) -> Vec<ObjectV
         .iter()
         .zip(judged)
         .map(|(object, verdict)| ObjectVerdict::new(object, verdict));
-    let lines = places.into_iter().filter_map(|place| match place {
+    let lines = inputs.into_iter().filter_map(|input| match input {
         Ok(()) => verdicts.next(),
         Err(why) => Some(ObjectVerdict::not_an_object(why)),
     });

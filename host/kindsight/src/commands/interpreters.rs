@@ -1,8 +1,8 @@
-//! `kindsight interpreters`: shows the interpreters of a server, and changes them.
+//! `kindsight interpreters`: shows and changes the interpreters of a server.
 //!
-//! command line -> **request** -> the server -> table, or its answer as it is
+//! command line -> **request** -> server -> table, or JSON as the server sent it
 //!
-//! Only `diff` asks nobody: it judges files here.
+//! Only `diff` needs no server: it judges files in this process.
 
 pub(crate) mod args;
 mod diff;
@@ -19,10 +19,10 @@ use crate::cli::{self, OutputFormat};
 use crate::client::{self, Request};
 use crate::commands::interpreters::args::{Action, InterpretersArgs, SettingsArgs, To};
 
-/// Runs the command; answers with what the process ends with.
+/// Runs the command; returns the exit code of the process.
 ///
 /// # Errors
-/// When a file cannot be read, the server cannot be asked, or refuses; its own words are passed on.
+/// When a file cannot be read, or the server cannot be reached or refuses.
 pub(crate) fn run(args: &InterpretersArgs) -> anyhow::Result<ExitCode> {
     let to = &args.to;
     match &args.action {
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &InterpretersArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks, and prints the answer as the command line wants it.
+/// Sends a request and prints the answer in the output format.
 fn show<T: DeserializeOwned>(
     to: &To,
     request: &Request,
@@ -67,12 +67,12 @@ fn show<T: DeserializeOwned>(
     }
 }
 
-/// Asks for a change and says what came of it, and what to do with a candidate.
+/// Sends a command and prints its outcome, and the next steps for a candidate.
 fn change(to: &To, request: &Request) -> anyhow::Result<()> {
     show(to, request, |out, outcome: &Outcome| {
         tables::outcome(&mut *out, outcome)?;
         out.flush()?;
-        for line in tables::what_next(outcome) {
+        for line in tables::next_steps(outcome) {
             cli::hint(&line);
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! `kindsight serve`: a server, from what the operator set.
+//! `kindsight serve`: runs a server with the operator's settings.
 
 use std::pin::pin;
 
@@ -6,18 +6,18 @@ use anyhow::Context as _;
 use kindsight_server::{DataDir, Server, Settings};
 
 use crate::config::ServeArgs;
-use crate::telemetry;
+use kindsight_server::start_logging;
 
-/// Runs the command until it is told to stop, or the server stops by itself.
+/// Runs the server until it is asked to stop, or stops by itself.
 ///
 /// # Errors
-/// The reason why it did not start, or stopped by itself.
+/// When the server cannot be started, or stops by itself.
 pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
-    telemetry::start(&args.log, args.log_format)?;
+    start_logging(&args.log, args.log_format)?;
     let settings = settings(*args)?;
     if let Some(cache) = &settings.cache {
         tracing::info!(
-            "loading interpreters; those not in {} are compiled first",
+            "loading interpreters; those without compiled code in {} are compiled first",
             cache.display()
         );
     }
@@ -46,7 +46,7 @@ fn settings(args: ServeArgs) -> anyhow::Result<Settings> {
     })
 }
 
-/// Waits until the process is asked to stop, by SIGTERM or Ctrl-C, or the server has to.
+/// Waits until SIGTERM, Ctrl-C, or the failure of a task of the server.
 pub(crate) async fn wait_for_end(server: &Server) -> anyhow::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate()).context("listen for SIGTERM")?;

@@ -1,4 +1,4 @@
-//! `kindsight status`: a status query to a server, and its answer as a table or as JSON.
+//! `kindsight status`: sends a status query to a server, and prints the answer as a table or JSON.
 
 mod answer;
 
@@ -11,14 +11,14 @@ use crate::client::{self, Request};
 
 /// A status query.
 #[derive(Debug)]
-pub(crate) struct Question {
+pub(crate) struct StatusQuery {
     path: String,
     parameters: StatusParameters,
 }
 
-impl Question {
-    /// About a deployment intent group (`project/composite-app/version/dig`) or a cluster
-    /// (`provider+name`): what the clusters say.
+impl StatusQuery {
+    /// Query for the status that the clusters report of a deployment intent group
+    /// (`project/composite-app/version/dig`) or of a cluster (`provider+name`).
     ///
     /// # Errors
     /// When the name is neither.
@@ -70,9 +70,9 @@ impl Question {
 /// Runs the command.
 ///
 /// # Errors
-/// When the server cannot be asked, or refuses; its own words are passed on.
+/// When the server cannot be reached, or refuses.
 pub(crate) fn run(args: StatusArgs) -> anyhow::Result<()> {
-    let question = Question {
+    let query = StatusQuery {
         parameters: StatusParameters {
             instance: args.instance,
             kind: Some(args.kind),
@@ -82,25 +82,25 @@ pub(crate) fn run(args: StatusArgs) -> anyhow::Result<()> {
             resource: args.resources,
             explain: args.explain,
         },
-        ..Question::about(&args.subject)?
+        ..StatusQuery::about(&args.subject)?
     };
-    show(&args.server, &question, args.output, now_ms())
+    show(&args.server, &query, args.output, now_ms())
 }
 
-/// Asks and prints. The table shows ages, so it asks for the objects too.
+/// Sends the query and prints the answer. The table shows ages, so it requests the objects too.
 pub(crate) fn show(
     server: &str,
-    question: &Question,
+    query: &StatusQuery,
     output: OutputFormat,
     now_ms: i64,
 ) -> anyhow::Result<()> {
     let out = std::io::stdout().lock();
     match output {
-        OutputFormat::Json => client::print_as_is(out, &question.request(None).ask(server)?),
+        OutputFormat::Json => client::print_as_is(out, &query.request(None).ask(server)?),
         OutputFormat::Table => {
-            let request = question.request(Some(Output::Detail));
+            let request = query.request(Some(Output::Detail));
             let answer = request.ask(server)?;
-            if question.parameters.instance.as_deref() == Some("") {
+            if query.parameters.instance.as_deref() == Some("") {
                 let instances: Instances<'_> = client::read(&answer)?;
                 answer::print_instances(out, &instances)?;
             } else {

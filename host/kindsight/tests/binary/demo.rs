@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::process::{run, text};
 
-/// What the recorded Secret holds, plain and encoded, none of which may ever be seen.
+/// Data of the recorded Secret, plain and encoded, none of which may ever be shown.
 const SECRETS: [&str; 4] = [
     "not-to-be-shown-0451",
     "sink-not-to-be-shown",

@@ -7,31 +7,31 @@ use serde_json::Value;
 
 use crate::process::{run, text};
 
-/// What the rule for Deployments says of one without a status.
-const SAID: &str = "the controller has not looked at it yet";
-/// The same length, so that it can stand in its place.
-const SAYS: &str = "no controller has looked at it till now";
+/// The message of the rule for Deployments about one without a status.
+const OLD_MESSAGE: &str = "the controller has not looked at it yet";
+/// A message of the same length, so that it can replace the other in the component.
+const NEW_MESSAGE: &str = "no controller has looked at it till now";
 
 const DEPLOYMENTS: &str = r#"{"apiVersion": "v1", "kind": "List", "items": [
     {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "x"}},
     {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "x"}}]}
 "#;
 
-/// The component that judges Deployments, in other bytes.
-fn of_other_bytes() -> Vec<u8> {
+/// The component that judges Deployments, with another digest.
+fn with_another_digest() -> Vec<u8> {
     let mut wasm = kindsight_plugins::built_in("apps").unwrap().wasm.to_vec();
-    // A custom section: its name, and nothing in it.
+    // An empty custom section.
     wasm.extend_from_slice(b"\0\x05\x04note");
     wasm
 }
 
-/// As [`of_other_bytes`], and it says something else too.
-fn of_other_words() -> Vec<u8> {
-    let mut wasm = of_other_bytes();
+/// The component that judges Deployments, with another message.
+fn with_another_message() -> Vec<u8> {
+    let mut wasm = with_another_digest();
     let mut places = 0;
-    for start in 0..wasm.len() - SAID.len() {
-        if wasm[start..].starts_with(SAID.as_bytes()) {
-            wasm[start..start + SAID.len()].copy_from_slice(SAYS.as_bytes());
+    for start in 0..wasm.len() - OLD_MESSAGE.len() {
+        if wasm[start..].starts_with(OLD_MESSAGE.as_bytes()) {
+            wasm[start..start + OLD_MESSAGE.len()].copy_from_slice(NEW_MESSAGE.as_bytes());
             places += 1;
         }
     }
@@ -55,9 +55,9 @@ fn diff(old: &[u8], new: &[u8], arguments: &[&str], input: &str) -> Output {
 }
 
 #[test]
-fn other_bytes_that_say_the_same_change_nothing() {
+fn a_component_that_differs_only_in_its_digest_changes_nothing() {
     let apps = kindsight_plugins::built_in("apps").unwrap().wasm;
-    let output = diff(apps, &of_other_bytes(), &["-"], DEPLOYMENTS);
+    let output = diff(apps, &with_another_digest(), &["-"], DEPLOYMENTS);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let table = text(&output.stdout);
     let total = "0 of 1 verdicts would change, 0 faults (old 0)\n";
@@ -66,10 +66,10 @@ fn other_bytes_that_say_the_same_change_nothing() {
 }
 
 #[test]
-fn what_would_change_is_shown_down_to_the_object() {
+fn changes_are_shown_with_the_objects_they_concern() {
     let input = format!("{DEPLOYMENTS}nonsense\n");
     let apps = kindsight_plugins::built_in("apps").unwrap().wasm;
-    let output = diff(apps, &of_other_words(), &["-o", "json"], &input);
+    let output = diff(apps, &with_another_message(), &["-o", "json"], &input);
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(
@@ -89,8 +89,8 @@ fn what_would_change_is_shown_down_to_the_object() {
         (&"standard input".into(), &"x".into(), &"web".into())
     );
     let messages = (&sample["from"]["message"], &sample["to"]["message"]);
-    assert_eq!(messages, (&SAID.into(), &SAYS.into()));
-    let left_out = "left out 1 document: not a Kubernetes object";
+    assert_eq!(messages, (&OLD_MESSAGE.into(), &NEW_MESSAGE.into()));
+    let left_out = "skipped 1 document: not a Kubernetes object";
     assert!(
         text(&output.stderr).contains(left_out),
         "{}",
@@ -99,7 +99,7 @@ fn what_would_change_is_shown_down_to_the_object() {
 }
 
 #[test]
-fn where_nothing_could_be_compared_that_is_said() {
+fn an_empty_comparison_is_reported() {
     let plugins = ["generic", "apps"].map(|name| kindsight_plugins::built_in(name).unwrap());
     let output = diff(plugins[0].wasm, plugins[1].wasm, &[], DEPLOYMENTS);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
@@ -112,7 +112,7 @@ fn where_nothing_could_be_compared_that_is_said() {
 }
 
 #[test]
-fn what_is_refused_or_cannot_be_read_ends_with_one() {
+fn a_refused_component_or_unreadable_input_ends_with_one() {
     let apps = kindsight_plugins::built_in("apps").unwrap().wasm;
     let output = diff(apps, b"not Wasm", &[], DEPLOYMENTS);
     assert_eq!(output.status.code(), Some(1));
@@ -120,7 +120,7 @@ fn what_is_refused_or_cannot_be_read_ends_with_one() {
     assert!(why.contains("new.wasm is refused: validated: "), "{why}");
     let output = diff(
         apps,
-        &of_other_words(),
+        &with_another_message(),
         &["-", "/not/there.json"],
         DEPLOYMENTS,
     );

@@ -1,4 +1,4 @@
-//! The responses the specification prescribes, over HTTP, from a store that was filled through the
+//! The responses that the specification prescribes, over HTTP, from a store filled through the
 //! AppContext library.
 
 use std::path::Path;
@@ -69,7 +69,7 @@ pub(crate) fn status_path(query: &str) -> String {
     format!("/v2/projects/testvfw/composite-apps/compositevfw/v1/{dig}/status{query}")
 }
 
-/// Fills the store of a data folder with everything the goldens are about.
+/// Fills the store of a data directory with the contexts and records of the goldens.
 pub(crate) fn fill_store(data: &Path) {
     fill(data, &golden("dig-default.json"));
 }
@@ -115,8 +115,8 @@ fn fill(data: &Path, response: &Value) {
     instances(&records, &contexts);
 }
 
-/// The group of the golden list of instances. Its request says `v1.0` and its answer `v1`: what is
-/// answered is what its contexts say was instantiated.
+/// Creates the group of the golden list of instances. Its request says `v1.0` and its answer `v1`:
+/// the answer has the names in its contexts.
 fn instances(records: &Records, contexts: &AppContexts) {
     let list = golden("dig-instances-list.json");
     let asked = DigName::new("myproject", "composite-app-xyz", "v1.0", "dig-xyz").unwrap();
@@ -202,7 +202,7 @@ fn golden(file: &str) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Every field of `expected` is in `got` with the same value, arrays in the same order.
+/// Checks that every field of `expected` is in `got` with the same value, arrays in the same order.
 fn contains(got: &Value, expected: &Value, at: &str) {
     match (got, expected) {
         (Value::Object(got), Value::Object(expected)) => {
@@ -229,7 +229,7 @@ fn check(server: &Server, path: &str, file: &str) {
     contains(&got, &golden(file), file);
 }
 
-/// The reports of both clusters on the ConfigMap, as the golden shows them.
+/// Writes reports of both clusters on the ConfigMap, as the golden shows it; returns `--cluster` values.
 fn reports(folder: &Path) -> Vec<String> {
     let response = golden("dig-detail-cluster-sink-configmap.json");
     let mut clusters = Vec::new();

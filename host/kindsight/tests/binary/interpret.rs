@@ -41,7 +41,7 @@ fn every_input_has_a_row_in_its_order() {
             -           -          -     Unknown  NotAnObject  not a Kubernetes object: it does not start with `{`
             Foo         -          f     Failed   ImageError   no image
             Deployment  -          d     Pending  NoStatusYet  the controller has not looked at it yet
-            ConfigMap   -          cm    Present  Exists       a Kind that does not tell more
+            ConfigMap   -          cm    Present  Exists       exists; this Kind reports no status
         "#]],
     );
 }
@@ -172,7 +172,7 @@ fn files_and_folders_are_read_in_order() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said_and_the_rest_is_judged() {
+fn an_input_that_cannot_be_read_is_reported_and_the_rest_is_judged() {
     let output = run(&["interpret", "-o", "jsonl", "/nowhere", "-"], MIXED);
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(text(&output.stdout).lines().count(), 6);
@@ -185,10 +185,10 @@ fn a_file_that_is_no_interpreter_is_refused_by_name() {
     let path = file.path().to_str().unwrap();
     let output = run(&["interpret", "--interpreter", path], MIXED);
     assert_eq!(output.status.code(), Some(1));
-    let said = text(&output.stderr);
+    let errors = text(&output.stderr);
     assert!(
-        said.contains(path) && said.contains("not a WebAssembly component"),
-        "{said}"
+        errors.contains(path) && errors.contains("not a WebAssembly component"),
+        "{errors}"
     );
 }
 

@@ -1,8 +1,8 @@
-//! Interpreters that come and go while the host serves: the real binary, store and HTTP.
+//! Interpreters loaded, swapped and removed while the server runs: the real binary, store and HTTP.
 //!
-//! The stage is an application of cranes, an invented Kind, on one cluster. `tests/guests/crane` is
+//! The fixture is an application of cranes, an invented Kind, on one cluster. `tests/guests/crane` is
 //! its interpreter as an author would write it; later versions of it are the guest of
-//! `tests/guests/hostile`, which says of itself what a test wants.
+//! `tests/guests/hostile`, whose description is configured by a test.
 
 mod bomb;
 mod cache;

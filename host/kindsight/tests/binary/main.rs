@@ -1,4 +1,4 @@
-//! The binary, driven as a person would: through its command line, pipes and HTTP.
+//! End-to-end tests of the binary: command line, pipes and HTTP.
 #![expect(
     clippy::unwrap_used,
     reason = "a step that fails ends the test that took it"

@@ -1,4 +1,4 @@
-//! Starts the binary, and ends it again whatever happens.
+//! Runs the binary, and kills it at the end of a test.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// The longest a server may take until it is ready: it compiles every interpreter first, and the
-/// tests' own builds of wasmtime are slow on a busy machine.
+/// Timeout until a server is ready: it compiles every interpreter first, and unoptimized builds of
+/// wasmtime are slow on a busy machine.
 const READY_MAX: Duration = Duration::from_mins(2);
 
-/// The longest an answer may take: what is loaded is compiled first.
+/// Timeout of a request: a component that is loaded is compiled first.
 const ANSWER_MAX: Duration = Duration::from_mins(2);
 
-/// The binary, with a cache of compiled interpreters that this build's tests share.
+/// A command of the binary, with a cache of compiled interpreters that all tests of this build share.
 pub(crate) fn kindsight(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kindsight"));
     let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache");
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &[&str], input: &str) -> Output {
         .expect("start the binary");
     let mut stdin = child.stdin.take().expect("its standard input");
     std::thread::scope(|scope| {
-        // It may refuse its command line and go before it has read anything.
+        // The process may end on an invalid command line before it has read anything.
         scope.spawn(move || drop(stdin.write_all(input.as_bytes())));
         child.wait_with_output().expect("its output")
     })
@@ -49,13 +49,13 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts `serve` over a data folder, with clusters as `provider+name=DIR`, and waits until it
+    /// Starts `serve` over a data directory, with clusters as `provider+name=DIR`, and waits until it
     /// is ready.
     pub(crate) fn start(data: &Path, clusters: &[String]) -> Self {
         Self::start_with(data, clusters, &[])
     }
 
-    /// The same with further arguments.
+    /// Starts `serve` as [`Server::start`] does, with further arguments.
     pub(crate) fn start_with(data: &Path, clusters: &[String], more: &[&str]) -> Self {
         let data = data.to_str().expect("a UTF-8 path");
         let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache/kindsight");
@@ -74,7 +74,7 @@ impl Server {
         let url = lines
             .find_map(|line| Some(line.split_once("http://")?.1.split(' ').next()?.to_owned()))
             .expect("the log says where it serves");
-        // Whoever writes into a closed pipe ends; so the rest is read until the server goes.
+        // A process that writes to a closed pipe ends, so the log is read until the server ends.
         std::thread::spawn(move || lines.for_each(drop));
         let server = Self {
             child,
@@ -129,12 +129,12 @@ impl Server {
         (response.status().as_u16(), body(&mut response))
     }
 
-    /// Its process.
+    /// Process id.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Sends SIGTERM and waits for the end; answers whether it ended well.
+    /// Sends SIGTERM and waits for the end; returns whether the exit code is 0.
     pub(crate) fn stop(mut self) -> bool {
         let pid = i32::try_from(self.child.id()).expect("a process id");
         let pid = rustix::process::Pid::from_raw(pid).expect("a process id");
@@ -142,7 +142,7 @@ impl Server {
         self.child.wait().expect("its end").success()
     }
 
-    /// Kills it at once, as a power cut would.
+    /// Sends SIGKILL, the nearest to a power cut.
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("SIGKILL");
         self.child.wait().expect("its end");
@@ -156,7 +156,7 @@ impl Drop for Server {
     }
 }
 
-/// Status code and body of a PUT to a server that may be gone.
+/// Status code and body of a PUT to a server that may have been killed.
 pub(crate) fn try_put(url: &str, path: &str, content: &[u8]) -> Option<(u16, Value)> {
     let agent = agent();
     let request = agent

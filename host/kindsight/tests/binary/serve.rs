@@ -31,7 +31,7 @@ fn state_of_sink(server: &Server) -> Value {
     server.get(&path).1["apps"][0]["clusters"][0]["resources"][0]["cluster-status"].clone()
 }
 
-/// Asks until the answer is what is expected; the test's own time limit is the runner's.
+/// Queries until the state is the expected one, for one minute at most.
 fn wait_for(server: &Server, expected: &str) {
     let begin = std::time::Instant::now();
     while state_of_sink(server) != expected {
@@ -67,13 +67,13 @@ fn reports_change_the_answer_and_survive_a_kill() {
     assert_eq!(
         state_of_sink(&server),
         "Ready",
-        "the store remembers what the cluster said"
+        "the last report is kept in the store"
     );
-    assert!(server.stop(), "SIGTERM is a good end");
+    assert!(server.stop(), "SIGTERM ends with exit code 0");
 }
 
 #[test]
-fn a_report_that_goes_leaves_its_last_word_marked_stale() {
+fn a_report_that_is_removed_leaves_its_last_status_marked_stale() {
     let (data, reports) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     fill_store(data.path());
     let file = reports.path().join("sink.json");
@@ -93,7 +93,7 @@ fn a_report_that_goes_leaves_its_last_word_marked_stale() {
     let cluster = &server.get(&path).1["apps"][0]["clusters"][0];
     assert!(
         cluster["stale-since"].is_string(),
-        "remembered, and not reported since: {cluster}"
+        "kept in the store, and not reported since: {cluster}"
     );
 }
 
@@ -101,7 +101,7 @@ fn a_report_that_goes_leaves_its_last_word_marked_stale() {
 fn a_report_that_cannot_be_read_is_shown_at_its_app_until_it_is_good_again() {
     let (data, reports) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     fill_store(data.path());
-    // Its name does not tell what it is about.
+    // The file name does not name the app.
     let file = reports.path().join("sink.json");
     std::fs::write(&file, report(1)).unwrap();
     let server = Server::start(data.path(), &[cluster(reports.path())]);
@@ -122,7 +122,7 @@ fn a_report_that_cannot_be_read_is_shown_at_its_app_until_it_is_good_again() {
 }
 
 #[test]
-fn what_is_wrong_with_a_question_is_said() {
+fn an_invalid_query_is_answered_with_the_reason() {
     let data = tempfile::tempdir().unwrap();
     fill_store(data.path());
     let server = Server::start(data.path(), &[]);
@@ -169,7 +169,7 @@ fn objects_that_are_sent_are_judged() {
 }
 
 #[test]
-fn the_status_command_prints_what_a_server_says() {
+fn the_status_command_prints_the_answer_of_a_server() {
     let data = tempfile::tempdir().unwrap();
     fill_store(data.path());
     let server = Server::start(data.path(), &[]);
@@ -188,8 +188,11 @@ fn the_status_command_prints_what_a_server_says() {
         "",
     );
     assert_eq!(output.status.code(), Some(1));
-    let said = text(&output.stderr);
-    assert!(said.contains("404") && said.contains("packetgen"), "{said}");
+    let errors = text(&output.stderr);
+    assert!(
+        errors.contains("404") && errors.contains("packetgen"),
+        "{errors}"
+    );
     let output = run(&["status", "edge01"], "");
     assert!(text(&output.stderr).contains("provider+cluster"));
     let output = run(

@@ -1,4 +1,4 @@
-//! The items of a bundle: lists of one Kind each, and the list of any Kind.
+//! Items of a bundle: the lists of one Kind each, and the list of any Kind.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::lenient::{self, Elements, Lenient, Text};
 use crate::object::read_object;
 use crate::{Gvk, OBJECT_BYTES_MAX, Object, ObjectError};
 
-/// The lists of one Kind, in the order in which they are read: field, group, version, Kind. What
-/// an item says of itself comes first; monitors leave it out of what they got from a list.
+/// The lists of one Kind, in reading order: field, group, version, Kind. An item's own `apiVersion` and
+/// `kind` override these; monitors leave them out of items that they got from a list.
 const LISTS: [(&str, &str, &str, &str); 10] = [
     ("podStatuses", "", "v1", "Pod"),
     ("serviceStatuses", "", "v1", "Service"),
@@ -34,7 +34,7 @@ const LISTS: [(&str, &str, &str, &str); 10] = [
     ),
 ];
 
-/// The list of any Kind.
+/// Field of the list of any Kind.
 const ANY_KIND: &str = "resourceStatuses";
 
 /// Standard base64, with or without padding.
@@ -43,11 +43,11 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// The longest base64 of an object that is not too large.
+/// Maximum length of a base64-encoded object, in bytes.
 const ENCODED_BYTES_MAX: usize = OBJECT_BYTES_MAX.div_ceil(3) * 4;
 
-/// The `status` of a bundle, cut into its lists; `ready` and `resourceCount` mean nothing (no
-/// monitor keeps them up to date) and are not looked at.
+/// The lists in the `status` of a bundle. `ready` and `resourceCount` are ignored: no monitor keeps them
+/// up to date.
 #[derive(Default)]
 pub(super) struct Lists<'de>(BTreeMap<&'static str, &'de RawValue>);
 
@@ -73,19 +73,19 @@ pub(super) fn read(lists: &Lists<'_>) -> (Vec<Object>, Vec<Rejected>) {
     items.finish()
 }
 
-/// Why an item was refused, and where in the item the reason stands (`""`: the item itself).
-struct Refused(&'static str, ObjectError);
+/// The reason why an item was rejected, with its location in the item (`""`: the item itself).
+struct ItemError(&'static str, ObjectError);
 
-/// What was read so far.
+/// The items read so far.
 #[derive(Default)]
 struct Items {
     objects: Vec<Object>,
     rejected: Vec<Rejected>,
-    /// Where an object stands in `objects`, by Kind, namespace and name.
-    places: HashMap<(Gvk, Arc<str>, Arc<str>), usize>,
-    /// How many items were looked at; at most [`BUNDLE_ITEMS_MAX`].
+    /// Positions in `objects` by Kind, namespace and name.
+    positions: HashMap<(Gvk, Arc<str>, Arc<str>), usize>,
+    /// Number of items read; at most [`BUNDLE_ITEMS_MAX`].
     count: usize,
-    /// How many were over the limit, and where the first of them stands.
+    /// Number of items over the limit, and the pointer to the first of them.
     dropped: Option<(usize, String)>,
 }
 
@@ -94,7 +94,7 @@ impl Items {
         &mut self,
         lists: &Lists<'_>,
         field: &str,
-        read: impl Fn(&str) -> Result<Object, Refused>,
+        read: impl Fn(&str) -> Result<Object, ItemError>,
     ) {
         let pointer = format!("/status/{field}");
         let Some(list) = lists.0.get(field).filter(|list| list.get() != "null") else {
@@ -109,7 +109,7 @@ impl Items {
         for (index, item) in elements.kept.iter().take(taken).enumerate() {
             match read(item.get()) {
                 Ok(object) => self.keep(object),
-                Err(Refused(place, error)) => self.rejected.push(Rejected {
+                Err(ItemError(place, error)) => self.rejected.push(Rejected {
                     pointer: format!("{pointer}/{index}{place}"),
                     error,
                 }),
@@ -120,13 +120,13 @@ impl Items {
         });
     }
 
-    /// Keeps an object; what has no name cannot be told from others and never replaces one.
+    /// Adds an object, or replaces an earlier one of the same identity. Without a name an object has none.
     fn keep(&mut self, object: Object) {
-        let place = self.objects.len();
+        let position = self.objects.len();
         if !object.name.is_empty() {
             let (namespace, name) = (Arc::clone(&object.namespace), Arc::clone(&object.name));
-            let known = self.places.entry((object.gvk.clone(), namespace, name));
-            if let Some(earlier) = self.objects.get_mut(*known.or_insert(place)) {
+            let known = self.positions.entry((object.gvk.clone(), namespace, name));
+            if let Some(earlier) = self.objects.get_mut(*known.or_insert(position)) {
                 *earlier = object;
                 return;
             }
@@ -152,29 +152,29 @@ impl Items {
 fn elements(list: &str) -> Result<Elements<'_, BUNDLE_ITEMS_MAX>, ObjectError> {
     if !list.starts_with('[') {
         return Err(ObjectError::NotAnObject(
-            "an array of objects is expected here".to_owned(),
+            "expected an array of objects".to_owned(),
         ));
     }
     lenient::read(list).map_err(|error| ObjectError::NotAnObject(error.to_string()))
 }
 
 /// Reads an item of a list of one Kind.
-fn read_item(item: &str, gvk: &Gvk) -> Result<Object, Refused> {
-    // Looked at before it is copied.
+fn read_item(item: &str, gvk: &Gvk) -> Result<Object, ItemError> {
+    // Checked before it is copied.
     if item.len() > OBJECT_BYTES_MAX {
-        return Err(Refused("", ObjectError::TooLarge(item.len())));
+        return Err(ItemError("", ObjectError::TooLarge(item.len())));
     }
-    Object::from_json_as(item, gvk).map_err(|error| Refused("", error))
+    Object::from_json_as(item, gvk).map_err(|error| ItemError("", error))
 }
 
-/// Reads an entry of the list of any Kind: the object is in `res`, and the entry says beside it
-/// what it is, for where the object does not.
-fn read_entry(item: &str) -> Result<Object, Refused> {
+/// Reads an entry of the list of any Kind: the object is in `res`. Beside it are its Kind, name and
+/// namespace, used where the object does not name them.
+fn read_entry(item: &str) -> Result<Object, ItemError> {
     let entry: Entry<'_> =
-        read_object(item).map_err(|error| Refused("", ObjectError::NotAnObject(error)))?;
-    let json = decode_res(&entry.res.0).map_err(|error| Refused("/res", error))?;
+        read_object(item).map_err(|error| ItemError("", ObjectError::NotAnObject(error)))?;
+    let json = decode_res(&entry.res.0).map_err(|error| ItemError("/res", error))?;
     let gvk = Gvk::new(&entry.group.0, &entry.version.0, &entry.kind.0);
-    let mut object = Object::from_json_as(json, &gvk).map_err(|error| Refused("/res", error))?;
+    let mut object = Object::from_json_as(json, &gvk).map_err(|error| ItemError("/res", error))?;
     if object.name.is_empty() {
         object.name = entry.name.0.into();
     }

@@ -72,7 +72,7 @@ fn a_bundle_is_read_in_the_reference_order() {
 }
 
 #[test]
-fn each_bad_item_says_where_it_stands_and_why() {
+fn each_bad_item_is_reported_with_its_location_and_reason() {
     let bad = |res: &str| json!({"kind": "K", "name": "k", "res": res});
     let unnamed = json!({"name": "k", "res": res(&json!({}))});
     let mut padless = res(&json!({"a": "bc"}));
@@ -93,8 +93,8 @@ fn each_bad_item_says_where_it_stands_and_why() {
             /status/podStatuses/1: not a Kubernetes object: it does not start with `{`
             /status/podStatuses/3: not a Kubernetes object: it does not start with `{`
             /status/podStatuses/4: not a Kubernetes object: it does not start with `{`
-            /status/serviceStatuses: not a Kubernetes object: an array of objects is expected here
-            /status/jobStatuses: not a Kubernetes object: an array of objects is expected here
+            /status/serviceStatuses: not a Kubernetes object: expected an array of objects
+            /status/jobStatuses: not a Kubernetes object: expected an array of objects
             /status/resourceStatuses/0: not a Kubernetes object: it does not start with `{`
             /status/resourceStatuses/1/res: not a Kubernetes object: `res` is missing or not a string
             /status/resourceStatuses/2/res: not a Kubernetes object: `res` is not base64
@@ -127,7 +127,7 @@ fn an_object_that_is_there_twice_keeps_its_place_and_has_the_last_content() {
 }
 
 #[test]
-fn what_makes_a_bundle_unusable_says_so() {
+fn an_unusable_bundle_is_rejected_with_the_reason() {
     let check = |document: &str, expect: &Expect| {
         let error = decode_bundle(document.as_bytes()).unwrap_err();
         expect.assert_eq(&error.to_string());
@@ -142,7 +142,7 @@ fn what_makes_a_bundle_unusable_says_so() {
     );
     check(
         r#"{"kind":"Pod"}"#,
-        &expect!["not a ResourceBundleState: its `kind` is another"],
+        &expect!["not a ResourceBundleState: its `kind` is not `ResourceBundleState`"],
     );
     check(
         r#"{"metadata":{"labels":[]},"status":{}}"#,
@@ -157,9 +157,9 @@ fn what_makes_a_bundle_unusable_says_so() {
     let labelled = |rest: &str| {
         format!(r#"{{"metadata":{{"labels":{{"emco/deployment-id":"7-sink"}}}}{rest}}}"#)
     };
-    let unreported = expect!["the ResourceBundleState has no status yet"];
-    check(&labelled(""), &unreported);
-    check(&labelled(r#","status": null"#), &unreported);
+    let without_status = expect!["the ResourceBundleState has no status yet"];
+    check(&labelled(""), &without_status);
+    check(&labelled(r#","status": null"#), &without_status);
     check(
         &labelled(r#","status":"fine""#),
         &expect!["not a ResourceBundleState: `status`: it does not start with `{`"],

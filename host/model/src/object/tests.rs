@@ -34,7 +34,7 @@ fn metadata_of_the_wrong_type_counts_as_missing() {
 }
 
 #[test]
-fn of_a_member_that_is_there_twice_the_last_one_counts() {
+fn of_a_duplicate_member_the_last_one_counts() {
     let pod = object(
         r#"{"kind":"A","metadata":{"name":"a"},"x":1,"x":2,"metadata":{"name":"b"},"kind":"\u0042"}"#,
     );
@@ -42,13 +42,13 @@ fn of_a_member_that_is_there_twice_the_last_one_counts() {
 }
 
 #[test]
-fn an_api_version_nobody_can_mean_is_kept_and_never_taken_for_core() {
+fn an_api_version_with_two_slashes_is_kept_and_never_taken_for_core() {
     let gvk = object(r#"{"kind":"Pod","apiVersion":"a/b/v1"}"#).gvk;
     assert_eq!(gvk, Gvk::new("a/b", "v1", "Pod"));
 }
 
 #[test]
-fn what_an_item_does_not_say_its_list_says() {
+fn a_kind_that_an_item_leaves_out_is_that_of_its_list() {
     let pod = Gvk::new("apps", "v1", "Deployment");
     let read = |json: &str| Object::from_json_as(json, &pod).unwrap().gvk;
     assert_eq!(read("{}"), pod);
@@ -64,8 +64,8 @@ fn what_an_item_does_not_say_its_list_says() {
 }
 
 #[test]
-fn what_is_no_object_says_why() {
-    let refused = |json: &str| Object::from_json(json).unwrap_err();
+fn what_is_no_object_is_rejected_with_the_reason() {
+    let rejected = |json: &str| Object::from_json(json).unwrap_err();
     for json in [
         "",
         "nonsense",
@@ -78,7 +78,7 @@ fn what_is_no_object_says_why() {
         r#"{"a":"\ud800"}"#,
     ] {
         assert!(
-            matches!(refused(json), ObjectError::NotAnObject(_)),
+            matches!(rejected(json), ObjectError::NotAnObject(_)),
             "{json}"
         );
     }
@@ -88,7 +88,7 @@ fn what_is_no_object_says_why() {
         r#"{"kind":7}"#,
         r#"{"apiVersion":"v1"}"#,
     ] {
-        assert_eq!(refused(json), ObjectError::NoKind);
+        assert_eq!(rejected(json), ObjectError::NoKind);
     }
 }
 

@@ -3,13 +3,13 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// Redacts JSON text that says itself what it is.
+/// Redacts an object with its own `kind`.
 fn redacted(json: &str) -> Arc<str> {
     redact_secret(&Object::from_json(json).unwrap())
 }
 
 #[test]
-fn a_secret_loses_what_it_holds_and_nothing_else() {
+fn a_secret_loses_its_content_and_nothing_else() {
     let json = r#"{"kind":"Secret","data":{"password":"aHVudGVyMg=="},"apiVersion":"v1",
         "stringData": {"x":"y"}, "metadata": {"z": 1.50, "name": "s", "annotations": {
         "note":"keep \u003c me","kubectl.kubernetes.io/last-applied-configuration":"{\"data\":{}}"}},
@@ -104,7 +104,7 @@ fn what_is_nested_too_deeply_in_an_annotation_is_left_out() {
 
 const HIDDEN: &str = "aHVudGVyMg";
 
-/// JSON of any shape in which Secrets stand anywhere.
+/// JSON of any structure with Secrets anywhere in it.
 fn with_secrets() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!(null)),
@@ -133,7 +133,7 @@ fn with_secrets() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn what_a_secret_holds_is_never_shown(spec in with_secrets(), top in any::<bool>()) {
+    fn the_content_of_a_secret_is_never_shown(spec in with_secrets(), top in any::<bool>()) {
         let kind = if top { "Secret" } else { "Custom" };
         let object = json!({"kind": kind, "apiVersion": "v1", "spec": spec});
         let shown = redacted(&object.to_string());

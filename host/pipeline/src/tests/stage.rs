@@ -1,4 +1,4 @@
-//! A pipeline over a store of its own, with interpreters to swap and clusters that say what they are told.
+//! A pipeline over a store of its own, with interpreters to swap and clusters that report as scripted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::{Event, Pipeline};
 /// The one cluster of every app.
 const CLUSTER: &str = "p+c";
 
-/// What every Deployment says it is.
+/// Identity of every Deployment.
 const DEPLOYMENT: &str = r#""apiVersion": "apps/v1", "kind": "Deployment""#;
 
 pub(super) struct Stage {
@@ -28,7 +28,7 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Contexts with their apps. The wildcard interpreter is published, and nothing was heard.
+    /// Contexts with their apps. The wildcard interpreter is published, and nothing was reported.
     pub(super) fn new(contexts: &[(&str, &[&str])]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store: Arc<dyn Store> =
@@ -68,7 +68,7 @@ impl Stage {
         }
     }
 
-    /// Gives away the pipeline; one that knows nothing takes its place.
+    /// Takes the pipeline out, leaving an empty one.
     pub(super) fn take_pipeline(&mut self) -> Pipeline {
         let (store, interpreters) = (Arc::clone(&self.store), Arc::clone(&self.interpreters));
         let pipeline = Pipeline::new(store, interpreters, Arc::clone(&self.read_model));
@@ -99,19 +99,19 @@ impl Stage {
         self.pipeline.progress().objects()
     }
 
-    /// What a query about a context would be answered from.
+    /// The published view of a context.
     pub(super) fn view(&self, id: &str) -> Arc<ContextView> {
         let id: ContextId = id.parse().unwrap();
         let view = self.read_model.inspect(|it| it.context(&id).cloned());
         view.unwrap()
     }
 
-    /// Whether a view was not replaced.
+    /// Returns whether a view was not replaced.
     pub(super) fn shows_still(&self, view: &Arc<ContextView>) -> bool {
         Arc::ptr_eq(view, &self.view(view.id.as_str()))
     }
 
-    /// Kind, interpreter, and how many objects of that Kind it spoke for.
+    /// Kind, interpreter, and the number of objects of that Kind it judged.
     pub(super) fn said_by(&self, id: &str) -> Vec<(String, String, usize)> {
         let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
         each(&self.view(id), |_, resource| {
@@ -123,7 +123,7 @@ impl Stage {
         counts.map(|((kind, by), n)| (kind, by, n)).collect()
     }
 
-    /// Who spoke for all objects of a Kind in a context.
+    /// The interpreter that judged all objects of a Kind in a context.
     pub(super) fn by_of(&self, id: &str, kind: &str) -> String {
         let said = self.said_by(id);
         let mut of_kind = said.into_iter().filter(|(of, ..)| of == kind);
@@ -179,7 +179,7 @@ pub(super) fn context(apps: &[&str]) -> NewContext {
     }
 }
 
-/// What a cluster says of an app.
+/// The report of a cluster on an app.
 #[derive(Default)]
 pub(super) struct Heard {
     deployments: Vec<String>,

@@ -14,7 +14,7 @@ use crate::problem::Problem;
 /// not.
 ///
 /// # Errors
-/// What is wrong with the body.
+/// A body that is neither, or a digest that is not one.
 pub(crate) fn promoted(body: &[u8]) -> Result<Option<Digest>, Problem> {
     if body.is_empty() {
         return Ok(None);
@@ -28,15 +28,15 @@ pub(crate) fn promoted(body: &[u8]) -> Result<Option<Digest>, Problem> {
 /// Settings, from a body.
 ///
 /// # Errors
-/// What is wrong with the body.
+/// A body that is not a JSON object.
 pub(crate) fn settings(body: &[u8]) -> Result<Map<String, Value>, Problem> {
     json(body, "a JSON object")
 }
 
-/// A body that was read, or that it is larger than `max` bytes.
+/// A body of at most `max` bytes.
 ///
 /// # Errors
-/// Why it could not be read.
+/// A larger body, or one that could not be read to its end.
 pub(crate) fn within(max: usize, body: Result<Bytes, BytesRejection>) -> Result<Bytes, Problem> {
     body.map_err(|rejection| match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => Problem::too_large(max),

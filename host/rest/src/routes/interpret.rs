@@ -1,4 +1,4 @@
-//! What the status of a resource means.
+//! `POST /v2/interpret`.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -8,23 +8,22 @@ use kindsight_api::interpret::Verdicts;
 use kindsight_api::problem::ProblemDocument;
 
 use crate::problem::Problem;
+use crate::routes::errors::CommonErrors;
 use crate::{AppState, read_submission};
 
-/// Judge objects that are sent
+/// Judge objects
 ///
 /// Send one Kubernetes object, a list as `kubectl get -o json` writes it, or an array of objects, with
-/// their `status`. They are judged by the same interpreters as everything else and kept nowhere.
+/// their `status`. They are judged by the live interpreters and stored nowhere.
 #[utoipa::path(
     post,
     path = "/v2/interpret",
     tag = "interpreters",
     request_body(content = serde_json::Value, description = "One object, a `List`, or an array of objects; JSON.", content_type = "application/json"),
     responses(
-        (status = 200, description = "What each of them means. What is not an object is `Unknown`, and costs only itself.", body = Verdicts),
-        (status = 400, description = "The body is not JSON, or neither an object nor an array.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 200, description = "The verdict on each object, in their order. The verdict on an item that is not an object is `Unknown`.", body = Verdicts),
         (status = 413, description = "The body is too large, or holds too many objects.", body = ProblemDocument, content_type = "application/problem+json"),
-        (status = 503, description = "Too many requests at a time; the header `Retry-After` says when to come back.", body = ProblemDocument, content_type = "application/problem+json"),
-        (status = "default", description = "Anything else that went wrong.", body = ProblemDocument, content_type = "application/problem+json"),
+        CommonErrors,
     ),
 )]
 pub(crate) async fn interpret(

@@ -1,4 +1,4 @@
-//! Who says what the status of a resource means, and how that is changed while the host serves.
+//! Interpreters: the list, one in full, the load of a component.
 
 pub(crate) mod commands;
 
@@ -11,42 +11,19 @@ use kindsight_api::interpreters::{
 };
 use kindsight_api::problem::ProblemDocument;
 use kindsight_model::InterpreterName;
-use utoipa::{IntoResponses, ToSchema};
+use utoipa::ToSchema;
 
 use crate::AppState;
 use crate::catalog::Command;
 use crate::command::{self, Load, Name, NoParameters};
 use crate::problem::Problem;
+use crate::routes::errors::CommonErrors;
 
-/// What the sender of a command that took too long is told beside that.
+/// Advice for the sender of a command that took too long.
 pub(crate) const TOO_LONG: &str = "; what it began may still take effect: ask for the interpreter";
 
 type Answered = Result<Json<CommandAnswer>, Problem>;
 type Body = Result<Bytes, BytesRejection>;
-
-/// What can go wrong with every request about interpreters.
-#[derive(IntoResponses)]
-#[expect(dead_code, reason = "it is described, never made")]
-pub(crate) enum Wrong {
-    #[response(
-        status = 400,
-        description = "A name, parameter or body is not valid; the problem says what would be right.",
-        content_type = "application/problem+json"
-    )]
-    Invalid(ProblemDocument),
-    #[response(
-        status = 503,
-        description = "Too many requests at a time; the header `Retry-After` says when to come back.",
-        content_type = "application/problem+json"
-    )]
-    Busy(ProblemDocument),
-    #[response(
-        status = "default",
-        description = "Anything else that went wrong.",
-        content_type = "application/problem+json"
-    )]
-    Else(ProblemDocument),
-}
 
 /// The bytes of a component.
 #[derive(ToSchema)]
@@ -54,26 +31,28 @@ pub(crate) enum Wrong {
 #[expect(dead_code, reason = "it is described, never made")]
 pub(crate) struct Component(Vec<u8>);
 
-/// All interpreters
+/// List interpreters
 ///
-/// Who judges what, where it came from, and how its calls went.
+/// Lists all interpreters with the Kinds they judge, their source and version, and counts of their
+/// calls and faults.
 #[utoipa::path(
     get,
     path = "/v2/interpreters",
     operation_id = "list_interpreters",
     tag = "interpreters",
     responses(
-        (status = 200, description = "All of them, sorted by name.", body = InterpreterList),
-        Wrong,
+        (status = 200, description = "All interpreters, sorted by name.", body = InterpreterList),
+        CommonErrors,
     ),
 )]
 pub(crate) async fn list(State(app): State<AppState>, _: NoParameters) -> Json<InterpreterList> {
     Json(app.catalog.list())
 }
 
-/// One interpreter
+/// Inspect an interpreter
 ///
-/// What it judges and may answer, what it may take and took, its versions, and what was done to it.
+/// Shows one interpreter in full: Kinds, states, settings, limits, statistics of calls, versions and
+/// history.
 #[utoipa::path(
     get,
     path = "/v2/interpreters/{name}",
@@ -81,9 +60,9 @@ pub(crate) async fn list(State(app): State<AppState>, _: NoParameters) -> Json<I
     tag = "interpreters",
     params(Name),
     responses(
-        (status = 200, description = "Everything that is known of it.", body = InterpreterDetail),
-        (status = 404, description = "There is none of this name; the problem names those that there are.", body = ProblemDocument, content_type = "application/problem+json"),
-        Wrong,
+        (status = 200, description = "The interpreter.", body = InterpreterDetail),
+        (status = 404, description = "There is no interpreter of this name; the problem lists those that there are.", body = ProblemDocument, content_type = "application/problem+json"),
+        CommonErrors,
     ),
 )]
 pub(crate) async fn inspect(
@@ -101,9 +80,9 @@ pub(crate) async fn inspect(
 
 /// Load a component
 ///
-/// Takes a component through the pipeline: received, validated, compiled, tried, published. It goes
-/// live in one step, or, where a step refuses it, what is live stays. The same bytes again change
-/// nothing. It is kept, and overrides what is built in or in the watched directory.
+/// Takes a component through the steps of a load: received, validated, compiled, tried, published. It
+/// goes live at once, or where a step refuses it, the live version stays. The same bytes again change
+/// nothing. The component is stored, and overrides a built-in one and one from the watched directory.
 #[utoipa::path(
     put,
     path = "/v2/interpreters/{name}",
@@ -115,12 +94,12 @@ pub(crate) async fn inspect(
         content((inline(Component) = "application/wasm"), (inline(Component) = "application/octet-stream")),
     ),
     responses(
-        (status = 200, description = "It is live, or with `candidate=true` waits to be promoted.", body = Outcome),
-        (status = 403, description = "A page of another origin asks.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 200, description = "The component is live, or with `candidate=true` waits to be promoted.", body = Outcome),
+        (status = 403, description = "The request comes from a page of another origin.", body = ProblemDocument, content_type = "application/problem+json"),
         (status = 409, description = "Another host changed the interpreters at the same moment: try again.", body = ProblemDocument, content_type = "application/problem+json"),
         (status = 413, description = "The component is too large.", body = ProblemDocument, content_type = "application/problem+json"),
-        (status = 422, description = "A step of the pipeline refused it; `step` says which.", body = ProblemDocument, content_type = "application/problem+json"),
-        Wrong,
+        (status = 422, description = "A step of the load refused the component; `step` says which.", body = ProblemDocument, content_type = "application/problem+json"),
+        CommonErrors,
     ),
 )]
 pub(crate) async fn load(

@@ -1,4 +1,4 @@
-//! This service itself.
+//! Health and description of this service.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use kindsight_api::service::Index;
 use crate::AppState;
 use crate::problem::Problem;
 
-/// Where to go from here
-#[utoipa::path(get, path = "/", tag = "service", responses((status = 200, description = "Where everything is described.", body = Index)))]
+/// Entry point
+#[utoipa::path(get, path = "/", tag = "service", responses((status = 200, description = "Name and version of the service, and the path of this document.", body = Index)))]
 pub(crate) async fn index() -> Json<Index> {
     Json(Index {
         name: "kindsight".to_owned(),
@@ -22,20 +22,20 @@ pub(crate) async fn index() -> Json<Index> {
     })
 }
 
-/// Whether it is alive
-#[utoipa::path(get, path = "/healthz", tag = "service", responses((status = 200, description = "It is alive.", body = String, content_type = "text/plain", example = "ok")))]
+/// Liveness
+#[utoipa::path(get, path = "/healthz", tag = "service", responses((status = 200, description = "The service is alive.", body = String, content_type = "text/plain", example = "ok")))]
 pub(crate) async fn healthz() -> &'static str {
     "ok"
 }
 
-/// Whether it can answer
+/// Readiness
 #[utoipa::path(
     get,
     path = "/readyz",
     tag = "service",
     responses(
-        (status = 200, description = "It can answer.", body = String, content_type = "text/plain", example = "ok"),
-        (status = 503, description = "Something is still missing, and what.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 200, description = "Queries can be answered.", body = String, content_type = "text/plain", example = "ok"),
+        (status = 503, description = "Queries cannot be answered yet; the problem lists what is missing.", body = ProblemDocument, content_type = "application/problem+json"),
     ),
 )]
 pub(crate) async fn readyz(State(app): State<AppState>) -> Result<&'static str, Problem> {
@@ -47,11 +47,11 @@ pub(crate) async fn readyz(State(app): State<AppState>) -> Result<&'static str, 
     Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail))
 }
 
-/// The description of everything that is served, made when the router was.
+/// The OpenAPI document as text, made with the router.
 #[derive(Debug, Clone)]
 pub(crate) struct Document(pub(crate) String);
 
-/// This document
+/// OpenAPI document
 #[utoipa::path(get, path = "/openapi.json", tag = "service", responses((status = 200, description = "The OpenAPI document.", body = serde_json::Value)))]
 pub(crate) async fn openapi_json(Extension(document): Extension<Arc<Document>>) -> Response {
     let json = HeaderValue::from_static("application/json");

@@ -1,4 +1,4 @@
-//! How applications and clusters result.
+//! Status queries.
 
 use axum::Json;
 use axum::extract::rejection::{PathRejection, QueryRejection};
@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use crate::AppState;
 use crate::problem::Problem;
+use crate::routes::errors::CommonErrors;
 
 type Pairs = Result<Query<Vec<(String, String)>>, QueryRejection>;
 
@@ -46,24 +47,23 @@ pub(crate) struct ClusterPath {
     cluster: String,
 }
 
-/// How a deployment intent group fares
+/// Status of a deployment intent group
 ///
-/// With `type=rsync`, the default: what happened to its resources when they were sent. With
-/// `type=cluster`: what the clusters have of it, and what they should have and have not; of each
-/// resource how it fares, and of each level how its resources result together, where the worst wins.
+/// With `type=rsync`, the default: the results of sending its resources to their clusters. With
+/// `type=cluster`: the state of its resources as the clusters report them, also of those that should be
+/// there and are not; each level (group, app, cluster) rolls up its resources, where the worst phase
+/// wins.
 ///
-/// Answered from memory, from one state of everything that is shown.
+/// Answered from memory, from one consistent snapshot.
 #[utoipa::path(
     get,
     path = "/v2/projects/{project}/composite-apps/{composite-app}/{version}/deployment-intent-groups/{deployment-intent-group}/status",
     tag = "status",
     params(DigPath, StatusParameters),
     responses(
-        (status = 200, description = "How it fares; with `instance` without a value, its instances.", body = StatusAnswer<'static>),
-        (status = 400, description = "The query is not valid.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 200, description = "The status; with `instance` without a value, the instances.", body = StatusAnswer<'static>),
         (status = 404, description = "The group, the instance, or a name to filter by does not exist.", body = ProblemDocument, content_type = "application/problem+json"),
-        (status = 503, description = "Too many requests at a time; the header `Retry-After` says when to come back.", body = ProblemDocument, content_type = "application/problem+json"),
-        (status = "default", description = "Anything else that went wrong.", body = ProblemDocument, content_type = "application/problem+json"),
+        CommonErrors,
     ),
 )]
 pub(crate) async fn dig_status(
@@ -83,21 +83,19 @@ pub(crate) async fn dig_status(
     Ok(Json(subject.answer(&query)?).into_response())
 }
 
-/// How a cluster's own resources result
+/// Status of a cluster's own resources
 ///
-/// What was sent to a cluster itself, as its network intents are. Asked and answered like the status
-/// of a deployment intent group.
+/// The resources that were sent to the cluster itself, such as its network intents. Parameters and
+/// answer are those of the status of a deployment intent group.
 #[utoipa::path(
     get,
     path = "/v2/cluster-providers/{cluster-provider}/clusters/{cluster}/status",
     tag = "status",
     params(ClusterPath, StatusParameters),
     responses(
-        (status = 200, description = "How they fare; with `instance` without a value, its instances.", body = StatusAnswer<'static>),
-        (status = 400, description = "The query is not valid.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 200, description = "The status; with `instance` without a value, the instances.", body = StatusAnswer<'static>),
         (status = 404, description = "The cluster, the instance, or a name to filter by does not exist.", body = ProblemDocument, content_type = "application/problem+json"),
-        (status = 503, description = "Too many requests at a time; the header `Retry-After` says when to come back.", body = ProblemDocument, content_type = "application/problem+json"),
-        (status = "default", description = "Anything else that went wrong.", body = ProblemDocument, content_type = "application/problem+json"),
+        CommonErrors,
     ),
 )]
 pub(crate) async fn cluster_status(

@@ -1,4 +1,4 @@
-//! What is answered, right and wrong.
+//! Answers and errors of status queries, of judging and of the service itself.
 
 use super::*;
 

@@ -1,9 +1,9 @@
-//! What asks for commands, and what of it is not understood.
+//! Requests for commands, right and wrong.
 
 use serde_json::json;
 
+use super::catalog::{CANDIDATE, LIVE, digest, settings};
 use super::interpreters::{APPS, command, misunderstood, put};
-use super::shelf::{CANDIDATE, LIVE, digest, settings};
 use super::*;
 use crate::Command::*;
 
@@ -58,7 +58,7 @@ async fn everything_that_is_wrong_with_a_load_is_named() {
         },
         {
             "parameter": "candidate",
-            "detail": "it is there more than once",
+            "detail": "it is given more than once",
             "expected": "one value",
         },
     ]);

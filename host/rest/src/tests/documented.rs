@@ -36,7 +36,7 @@ struct Walk {
     met: BTreeSet<String>,
 }
 
-/// What a schema says of an object, also by the schemas that it is put together of.
+/// Members that a schema describes, also by the schemas that it is put together of.
 #[derive(Default)]
 struct Members {
     /// The schema that describes each member, and its description.

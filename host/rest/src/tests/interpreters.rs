@@ -1,4 +1,4 @@
-//! What is asked of interpreters, and what is refused.
+//! Answers about interpreters, and refusals.
 
 use expect_test::expect;
 use kindsight_api::interpreters::{
@@ -6,7 +6,7 @@ use kindsight_api::interpreters::{
 };
 use serde_json::json;
 
-use super::shelf::{CANDIDATE, LIVE, detail, report, summary};
+use super::catalog::{CANDIDATE, LIVE, detail, report, summary};
 use super::*;
 use crate::{Command, InterpreterCatalog};
 
@@ -18,13 +18,13 @@ pub(super) async fn command(
     uri: &str,
     body: &str,
 ) -> (Answered, Vec<(String, Command)>) {
-    let shelf = Arc::new(Shelf::default());
+    let catalog = Arc::new(SampleCatalog::default());
     let state = AppState {
-        catalog: Arc::clone(&shelf) as Arc<dyn InterpreterCatalog>,
+        catalog: Arc::clone(&catalog) as Arc<dyn InterpreterCatalog>,
         ..state(Limits::default())
     };
     let answer = send(router(state), method, uri, body.to_owned()).await;
-    (answer, shelf.asked())
+    (answer, catalog.asked())
 }
 
 /// Sends what is not understood: nobody is asked.

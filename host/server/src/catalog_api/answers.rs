@@ -1,4 +1,4 @@
-//! From the state of the catalog to answers of the API.
+//! Conversion of the catalog's state to answers of the API.
 
 use jiff::Timestamp;
 use kindsight_api::interpreters as api;
@@ -41,7 +41,7 @@ fn summary(catalog: &Catalog, name: &InterpreterName, entry: &Entry) -> api::Int
     }
 }
 
-/// Everything that is known of one.
+/// Details of one interpreter.
 pub(super) fn detail(
     catalog: &Catalog,
     limits: &Limits,

@@ -1,4 +1,4 @@
-//! The sentence that says which resource made a roll-up what it is.
+//! Reasons of roll-up results: the worst resource, as a sentence.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,13 +8,13 @@ use kindsight_model::Phase;
 use crate::rollup::RollupResult;
 use crate::tally::Place;
 
-/// None where nothing is wrong.
+/// The reason of a roll-up result; none if nothing is wrong.
 pub(super) fn reason(
     result: &RollupResult<Place<'_>>,
     counts: &BTreeMap<Phase, u32>,
 ) -> Option<String> {
     match result.worst {
-        _ if counts.is_empty() => Some("there is no resource to judge by".to_owned()),
+        _ if counts.is_empty() => Some("there are no resources to roll up".to_owned()),
         Some(worst) => Some(sentence(worst)),
         None if counts.keys().all(|phase| *phase == Phase::NotPresent) => {
             Some("all resources are gone, as asked".to_owned())

@@ -1,4 +1,4 @@
-//! Resources in an answer, made one by one while it is written.
+//! Resources in an answer, built one by one while the answer is serialized.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +10,11 @@ use serde::{Serialize, Serializer};
 use crate::query::StatusQuery;
 use crate::view::{ClusterView, ResourceView};
 
-/// The selected resources of one app in one cluster: written as a list of [`Resource`].
+/// The selected resources of one app in one cluster; serializes as a list of [`Resource`].
 #[derive(Debug, Clone)]
 pub struct Resources<'a> {
     view: &'a ClusterView,
-    /// Their positions in the view; none for all of them.
+    /// Positions of the selected resources in the view; none selects all.
     positions: Option<BTreeSet<usize>>,
     kind: QueryType,
     output: Output,
@@ -45,17 +45,17 @@ impl<'a> Resources<'a> {
         }
     }
 
-    /// None for a resource that is not shown.
+    /// One resource in the form that the query asks for; none if that form leaves it out.
     fn resource(&self, view: &'a ResourceView) -> Option<Resource<'a>> {
         match (self.output, self.kind) {
             (Output::Summary, _) => None,
-            (_, QueryType::Rsync) => self.sent(view),
-            (_, QueryType::Cluster) => Some(self.there(view)),
+            (_, QueryType::Rsync) => self.as_sent(view),
+            (_, QueryType::Cluster) => Some(self.as_reported(view)),
         }
     }
 
-    /// A resource as it was sent; none for one that only the cluster has.
-    fn sent(&self, view: &'a ResourceView) -> Option<Resource<'a>> {
+    /// A resource as it was sent; none if it was not sent and only the cluster has it.
+    fn as_sent(&self, view: &'a ResourceView) -> Option<Resource<'a>> {
         let manifest = view.manifest.as_ref().filter(|_| self.is_detail());
         Some(Resource {
             detail: manifest.map(|manifest| Detail::new(redact_secret(manifest))),
@@ -64,8 +64,8 @@ impl<'a> Resources<'a> {
         })
     }
 
-    /// A resource as it is in the cluster.
-    fn there(&self, view: &'a ResourceView) -> Resource<'a> {
+    /// A resource as the cluster reports it.
+    fn as_reported(&self, view: &'a ResourceView) -> Resource<'a> {
         let object = view.object.as_ref().filter(|_| self.is_detail());
         let verdict = &view.verdict;
         Resource {
@@ -91,16 +91,16 @@ impl Serialize for Resources<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let views = self.view.resources();
         match &self.positions {
-            None => serializer.collect_seq(views.iter().filter_map(|one| self.resource(one))),
+            None => serializer.collect_seq(views.iter().filter_map(|view| self.resource(view))),
             Some(positions) => {
                 let selected = positions.iter().filter_map(|&position| views.get(position));
-                serializer.collect_seq(selected.filter_map(|one| self.resource(one)))
+                serializer.collect_seq(selected.filter_map(|view| self.resource(view)))
             }
         }
     }
 }
 
-/// None if that is not within the years -9999 to 9999.
+/// A time in Unix milliseconds as a timestamp; none outside the years -9999 to 9999.
 pub(super) fn moment(unix_ms: i64) -> Option<Timestamp> {
     Timestamp::from_millisecond(unix_ms).ok()
 }

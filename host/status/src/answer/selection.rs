@@ -1,4 +1,4 @@
-//! Selects what a query asks for from a context, and counts it on every level.
+//! Selects the resources that a query asks for, and counts them per cluster, app and context.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ use crate::rollup::Desired;
 use crate::tally::{Place, Tally};
 use crate::view::{AppView, ClusterView};
 
-/// Number of faults of a context or a cluster that are shown: the first ones.
+/// Maximum number of faults of a context or a cluster in an answer; the first ones are kept.
 pub const FAULTS_SHOWN_MAX: usize = 20;
 
 type App<'a> = api::App<'a, Resources<'a>>;
@@ -22,14 +22,14 @@ type Cluster<'a> = api::Cluster<'a, Resources<'a>>;
 /// Counts on one level of an answer.
 pub(super) type Count<'a> = Tally<&'a str, Place<'a>>;
 
-/// The part of a context that is shown, and in which detail.
+/// The filters of a query, and the context's desired presence to roll up with.
 pub(super) struct Selection<'q> {
     pub(super) query: &'q StatusQuery,
     pub(super) desired: Desired,
 }
 
 impl Selection<'_> {
-    /// None if nothing of it is selected.
+    /// One app of the answer and its counts; none if none of its resources is selected.
     pub(super) fn app<'a>(&self, view: &'a AppView) -> Option<(App<'a>, Count<'a>)> {
         let apps = &self.query.apps;
         if !apps.is_empty() && !apps.contains(&*view.name) {
@@ -51,7 +51,7 @@ impl Selection<'_> {
         (!app.clusters.is_empty()).then_some((app, count))
     }
 
-    /// None if nothing of it is selected.
+    /// One cluster of the answer and its counts; none if none of its resources is selected.
     fn cluster<'a>(&self, app: &'a str, view: &'a ClusterView) -> Option<(Cluster<'a>, Count<'a>)> {
         let clusters = &self.query.clusters;
         if !clusters.is_empty() && !clusters.contains(view.cluster()) {
@@ -96,7 +96,7 @@ impl Selection<'_> {
         (count, Resources::at(view, positions, self.query))
     }
 
-    /// A level rolled up; nothing is with `type=rsync`.
+    /// The roll-up of one level; empty with `type=rsync`.
     pub(super) fn readiness<'a>(&self, count: &Count<'a>) -> Readiness<'a> {
         if self.query.kind == QueryType::Rsync {
             return Readiness::default();
@@ -113,13 +113,13 @@ impl Selection<'_> {
     }
 }
 
-/// Counts by the words of the wire.
+/// Counts with their keys as the wire type has them.
 pub(super) fn named(counts: BTreeMap<&str, u32>) -> BTreeMap<Cow<'_, str>, u32> {
     let counts = counts.into_iter();
     counts.map(|(name, count)| (name.into(), count)).collect()
 }
 
-/// The faults that are shown.
+/// The first [`FAULTS_SHOWN_MAX`] faults.
 pub(super) fn first(faults: &[Arc<str>]) -> Cow<'_, [Arc<str>]> {
     Cow::Borrowed(faults.get(..FAULTS_SHOWN_MAX).unwrap_or(faults))
 }

@@ -4,12 +4,13 @@ use kindsight_model::{DigName, Object, Phase, RsyncStatus};
 
 use super::*;
 use crate::samples::{
-    FIRST, NOW_MS, SECOND, app, ask, context, expected, input, object, observed, query, read_model,
-    record, report, shown, verdict, vfw, vfw_apps, vfw_read_model, vfw_record,
+    FIRST, NOW_MS, SECOND, app, ask, context, expected, input, object, observed, projected, query,
+    read_model, record, report, verdict, vfw, vfw_apps, vfw_read_model, vfw_record,
 };
 use crate::{Expected, ReadModel};
 
-/// Two clusters of the sink: one where all is well but one thing, one that cannot be reached.
+/// The sink in three clusters: one with a pending and a missing resource, one that cannot be reached,
+/// and one without a report.
 fn sink() -> ReadModel {
     let sent = || {
         vec![
@@ -42,7 +43,7 @@ fn sink() -> ReadModel {
     report(&mut edge02, vec![]);
     edge02.reported.as_mut().unwrap().stale_since_ms = Some(NOW_MS);
     let edge03 = input("edge03", sent());
-    let clusters = [edge01, edge02, edge03].map(shown).into();
+    let clusters = [edge01, edge02, edge03].map(projected).into();
     vfw_read_model(vec![app("sink", clusters)])
 }
 
@@ -60,7 +61,7 @@ fn pointer<'a>(answer: &'a serde_json::Value, pointer: &str) -> &'a serde_json::
 }
 
 #[test]
-fn the_clusters_word_in_full() {
+fn the_status_by_the_clusters_in_full() {
     let read_model = sink();
     let query = query(&[("type", "cluster"), ("explain", "true")]);
     let subject = read_model.dig(&vfw(), &query).unwrap();
@@ -69,7 +70,7 @@ fn the_clusters_word_in_full() {
 }
 
 #[test]
-fn the_word_of_rsync_names_only_what_was_sent() {
+fn the_rsync_status_names_only_what_was_sent() {
     let answer = ask(&sink(), &vfw(), &[("resource", "fw0-sink-5d5c")]);
     assert_eq!(answer.get("apps"), None);
     assert_eq!(answer.get("rsync-status"), None);
@@ -157,7 +158,7 @@ fn names_that_together_select_nothing_are_no_error() {
     let mut apps = vfw_apps(&["edge01"], RsyncStatus::Applied);
     apps.push(app(
         "probe",
-        vec![shown(input(
+        vec![projected(input(
             "edge02",
             vec![expected("v1", "Service", "probe")],
         ))],
@@ -175,7 +176,7 @@ fn names_that_together_select_nothing_are_no_error() {
     assert_eq!(pointer(&answer, "/ready-status"), "Unknown");
     assert_eq!(
         pointer(&answer, "/ready-reason"),
-        "there is no resource to judge by"
+        "there are no resources to roll up"
     );
 }
 
@@ -184,7 +185,7 @@ fn only_so_many_known_names_are_listed() {
     let many = (0..30).map(|n| expected("v1", "Service", &format!("service-{n:02}")));
     let read_model = vfw_read_model(vec![app(
         "many",
-        vec![shown(input("edge01", many.collect()))],
+        vec![projected(input("edge01", many.collect()))],
     )]);
     let problems = not_found(&read_model, &[("resource", "x")]);
     assert!(
@@ -204,17 +205,17 @@ fn an_instance_of_somebody_else_is_not_found() {
 }
 
 #[test]
-fn an_instance_that_is_not_kept_is_said_to_be_so() {
+fn an_instance_that_is_no_longer_stored_is_reported_as_such() {
     let problems = not_found(&sink(), &[("instance", FIRST)]);
     assert_eq!(
         problems[0].expected,
-        format!("the AppContext {FIRST} is not kept any more")
+        format!("the AppContext {FIRST} is no longer stored")
     );
-    let read_model = read_model(vfw(), vfw_record(), vec![]);
+    let read_model = read_model(&vfw(), vfw_record(), vec![]);
     let answer = ask(&read_model, &vfw(), &[]);
     assert_eq!(
         pointer(&answer, "/message"),
-        &*format!("the AppContext {SECOND} is not kept any more")
+        &*format!("the AppContext {SECOND} is no longer stored")
     );
 }
 
@@ -236,7 +237,7 @@ fn a_group_that_nobody_knows_is_not_found() {
 #[test]
 fn what_was_never_instantiated_has_a_state_and_no_more() {
     let created = record(None, &[("Created", "", "2020-08-21T05:36:54.186Z")]);
-    let read_model = read_model(vfw(), created, vec![]);
+    let read_model = read_model(&vfw(), created, vec![]);
     let answer = ask(&read_model, &vfw(), &[("type", "cluster"), ("app", "sink")]);
     assert_eq!(pointer(&answer, "/state/Actions/0/State"), "Created");
     assert_eq!(pointer(&answer, "/message"), "it was never instantiated");
@@ -251,7 +252,7 @@ fn what_was_never_instantiated_has_a_state_and_no_more() {
 fn what_was_terminated_and_is_gone_is_terminated() {
     let apps = vfw_apps(&["edge01", "edge02"], RsyncStatus::Deleted);
     let read_model = read_model(
-        vfw(),
+        &vfw(),
         vfw_record(),
         vec![context(SECOND, "Terminated", apps)],
     );
@@ -269,7 +270,7 @@ fn what_was_terminated_and_is_gone_is_terminated() {
 }
 
 #[test]
-fn what_a_secret_holds_is_not_shown() {
+fn the_content_of_a_secret_is_not_shown() {
     let json = r#"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"key","namespace":"default"},"data":{"k":"c2VjcmV0"},"stringData":{"k":"secret"}}"#;
     let secret = || Object::from_json(json).unwrap();
     let mut edge01 = input("edge01", vec![Expected::new(secret(), None)]);
@@ -277,7 +278,7 @@ fn what_a_secret_holds_is_not_shown() {
         &mut edge01,
         vec![observed(secret(), verdict(Phase::Present, "", ""))],
     );
-    let read_model = vfw_read_model(vec![app("sink", vec![shown(edge01)])]);
+    let read_model = vfw_read_model(vec![app("sink", vec![projected(edge01)])]);
     for kind in ["rsync", "cluster"] {
         let answer = ask(&read_model, &vfw(), &[("type", kind), ("output", "detail")]);
         let detail = pointer(&answer, "/apps/0/clusters/0/resources/0/detail");

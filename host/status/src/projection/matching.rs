@@ -1,21 +1,21 @@
-//! Finds for each expected resource the object it became.
+//! Matches expected resources with reported objects.
 
 use kindsight_model::Object;
 
 use super::Expected;
 use crate::map::{Map, map_for};
 
-/// Where a manifest that names no namespace lands if the deployment names none either.
+/// The namespace of a manifest that names none, if the deployment names none either.
 const DEFAULT_NAMESPACE: &str = "default";
 
-/// Objects by Kind and name, with their positions ascending.
+/// Positions of objects by Kind and name, ascending.
 type Index<'a> = Map<(&'a str, &'a str), Vec<usize>>;
 
-/// For each expected resource the position of its object.
+/// Returns the position of each expected resource's object.
 ///
-/// First everything that fits exactly, then what is left over: a guess never takes away what
-/// another resource names in full.
-pub(super) fn match_up(
+/// Exact matches come first and fallbacks only get the objects left over, so that a fallback never takes
+/// an object that another resource matches exactly.
+pub(super) fn match_objects(
     expected: &[Expected],
     objects: &[Object],
     namespace: &str,
@@ -41,7 +41,7 @@ pub(super) fn match_up(
     }
     for (found, expected) in matches.iter_mut().zip(expected) {
         if found.is_none() {
-            *found = search.near(expected, &taken);
+            *found = search.fallback(expected, &taken);
             if let Some(position) = *found {
                 take(&mut taken, position);
             }
@@ -63,7 +63,8 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// The object in the namespace that the manifest names, or that the deployment names for it.
+    /// The object in the namespace of the manifest, or of the deployment if the manifest names none. The
+    /// same API version is preferred.
     fn exact(&self, expected: &Expected) -> Option<usize> {
         let namespace = if expected.namespace.is_empty() {
             self.namespace
@@ -80,9 +81,9 @@ impl<'a> Search<'a> {
         fitting().find(same_version).or_else(|| fitting().next())
     }
 
-    /// An object that has no namespace, or whose reporter left it out; else, where the manifest
-    /// names none, the only one there is.
-    fn near(&self, expected: &Expected, taken: &[bool]) -> Option<usize> {
+    /// An object without a namespace (cluster-scoped, or left out by the reporter); else, if the manifest
+    /// names none, the only candidate.
+    fn fallback(&self, expected: &Expected, taken: &[bool]) -> Option<usize> {
         let free = |position: &usize| taken.get(*position) == Some(&false);
         let no_namespace = |position: &usize| {
             self.object(*position)
@@ -117,8 +118,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Whether objects of a Kind of one group are served as the other too: Kubernetes moved some out of
-/// `extensions`, and an older monitor still reports them from there.
+/// Returns whether two groups are equal or serve the same Kinds: Kubernetes moved some Kinds out of
+/// `extensions`, and an older monitor still reports them there.
 fn is_same_group(one: &str, other: &str) -> bool {
     const MOVED_TO: [&str; 2] = ["apps", "networking.k8s.io"];
     one == other

@@ -15,7 +15,7 @@ fn view(expected: Vec<Expected>, observed: Vec<Object>) -> ClusterView {
     project(input, None, NOW_MS)
 }
 
-/// What is shown, one line per resource.
+/// The resources of a view, one line each.
 fn lines(view: &ClusterView) -> Vec<String> {
     let line = |resource: &ResourceView| {
         let sent = if resource.expected { "sent" } else { "extra" };
@@ -38,7 +38,7 @@ fn what_was_sent_comes_first_and_what_only_the_cluster_has_follows() {
         expected("v1", "Service", "sink"),
         expected("v1", "ConfigMap", "sink"),
     ];
-    let there = vec![
+    let reported = vec![
         object("v1", "Pod", "default", "sink-1"),
         object("v1", "Service", "default", "sink"),
         object("apps/v1", "Deployment", "default", "sink"),
@@ -51,11 +51,11 @@ fn what_was_sent_comes_first_and_what_only_the_cluster_has_follows() {
         "extra v1 Pod default/sink-1 Ready",
         "extra apps/v1 ReplicaSet default/sink-5d5c Ready",
     ];
-    assert_eq!(lines(&view(sent, there)), expected);
+    assert_eq!(lines(&view(sent, reported)), expected);
 }
 
 #[test]
-fn without_a_report_nobody_can_say() {
+fn without_a_report_the_state_is_unknown() {
     let sent = vec![expected("v1", "Service", "sink")];
     let view = project(input("edge01", sent), None, NOW_MS);
     assert_eq!(lines(&view), ["sent v1 Service /sink Unknown"]);
@@ -93,40 +93,40 @@ fn the_version_may_differ_and_the_manifests_is_shown() {
         "HorizontalPodAutoscaler",
         "sink",
     )];
-    let there = vec![object(
+    let reported = vec![object(
         "autoscaling/v2",
         "HorizontalPodAutoscaler",
         "default",
         "sink",
     )];
     let expected = ["sent autoscaling/v1 HorizontalPodAutoscaler default/sink Ready"];
-    assert_eq!(lines(&view(sent, there)), expected);
+    assert_eq!(lines(&view(sent, reported)), expected);
 }
 
 #[test]
 fn another_group_is_another_thing() {
     let sent = vec![expected("serving.knative.dev/v1", "Service", "sink")];
-    let there = vec![object("v1", "Service", "default", "sink")];
+    let reported = vec![object("v1", "Service", "default", "sink")];
     let expected = [
         "sent serving.knative.dev/v1 Service /sink NotPresent",
         "extra v1 Service default/sink Ready",
     ];
-    assert_eq!(lines(&view(sent, there)), expected);
+    assert_eq!(lines(&view(sent, reported)), expected);
 }
 
 #[test]
 fn what_kubernetes_moved_between_groups_is_still_the_same() {
     let sent = vec![expected("networking.k8s.io/v1", "Ingress", "sink")];
-    let there = vec![object("extensions/v1beta1", "Ingress", "default", "sink")];
+    let reported = vec![object("extensions/v1beta1", "Ingress", "default", "sink")];
     let expected = ["sent networking.k8s.io/v1 Ingress default/sink Ready"];
-    assert_eq!(lines(&view(sent, there)), expected);
+    assert_eq!(lines(&view(sent, reported)), expected);
 }
 
 #[test]
 fn a_manifests_own_namespace_decides() {
     let mut elsewhere = expected("v1", "Service", "sink");
     elsewhere.namespace = "b".into();
-    let there = || {
+    let reported = || {
         vec![
             object("v1", "Service", "default", "sink"),
             object("v1", "Service", "b", "sink"),
@@ -137,14 +137,14 @@ fn a_manifests_own_namespace_decides() {
         "sent v1 Service default/sink Ready",
         "sent v1 Service b/sink Ready",
     ];
-    assert_eq!(lines(&view(both, there())), expected);
+    assert_eq!(lines(&view(both, reported())), expected);
 
     let expected = [
         "sent v1 Service b/sink NotPresent",
         "extra v1 Service default/sink Ready",
     ];
     assert_eq!(
-        lines(&view(vec![elsewhere], there()[..1].to_vec())),
+        lines(&view(vec![elsewhere], reported()[..1].to_vec())),
         expected
     );
 }
@@ -154,12 +154,12 @@ fn a_guess_never_takes_what_another_names_in_full() {
     let mut named = expected("v1", "Service", "sink");
     named.namespace = "b".into();
     let sent = vec![expected("v1", "Service", "sink"), named];
-    let there = vec![object("v1", "Service", "b", "sink")];
+    let reported = vec![object("v1", "Service", "b", "sink")];
     let expected = [
         "sent v1 Service /sink NotPresent",
         "sent v1 Service b/sink Ready",
     ];
-    assert_eq!(lines(&view(sent, there)), expected);
+    assert_eq!(lines(&view(sent, reported)), expected);
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn without_a_namespace_the_only_one_is_meant_and_of_several_none() {
 #[test]
 fn what_has_no_namespace_is_found_whatever_the_manifest_says() {
     let mut role = expected("rbac.authorization.k8s.io/v1", "ClusterRole", "system:sink");
-    let there = || {
+    let reported = || {
         vec![object(
             "rbac.authorization.k8s.io/v1",
             "ClusterRole",
@@ -189,20 +189,20 @@ fn what_has_no_namespace_is_found_whatever_the_manifest_says() {
         )]
     };
     assert!(
-        view(vec![role.clone()], there()).resources()[0]
+        view(vec![role.clone()], reported()).resources()[0]
             .object
             .is_some()
     );
     role.namespace = "default".into();
-    assert!(view(vec![role], there()).resources()[0].object.is_some());
+    assert!(view(vec![role], reported()).resources()[0].object.is_some());
 }
 
 #[test]
 fn without_a_manifest_kind_and_name_are_enough() {
     let sent = vec![Expected::without_manifest("sink", "Deployment", None)];
-    let there = vec![object("apps/v1", "Deployment", "default", "sink")];
+    let reported = vec![object("apps/v1", "Deployment", "default", "sink")];
     assert_eq!(
-        lines(&view(sent, there)),
+        lines(&view(sent, reported)),
         ["sent apps/v1 Deployment default/sink Ready"]
     );
 }
@@ -215,7 +215,7 @@ fn what_stays_in_its_state_keeps_its_time() {
             expected("v1", "Service", "b"),
         ]
     };
-    let there = |names: &[&str]| {
+    let reported = |names: &[&str]| {
         let mut input = input("edge01", sent());
         let objects = names
             .iter()
@@ -229,29 +229,29 @@ fn what_stays_in_its_state_keeps_its_time() {
             .filter_map(|one| one.since_ms)
             .collect()
     };
-    let first = project(there(&["a"]), None, 1);
-    let second = project(there(&["a"]), Some(&first), 2);
-    let third = project(there(&["a", "b"]), Some(&second), 3);
+    let first = project(reported(&["a"]), None, 1);
+    let second = project(reported(&["a"]), Some(&first), 2);
+    let third = project(reported(&["a", "b"]), Some(&second), 3);
     assert_eq!(times(&first), [1, 1]);
     assert_eq!(times(&second), [1, 1]);
     assert_eq!(times(&third), [1, 3]);
 }
 
 proptest! {
-    /// Names and namespaces from few, so that they meet often.
+    /// Draws names and namespaces from few, so that they collide often.
     #[test]
     fn every_resource_and_every_object_is_shown_once(
         sent in vec((0..3_u8, 0..3_u8), 0..12),
-        there in vec((0..3_u8, 0..3_u8), 0..12),
+        reported in vec((0..3_u8, 0..3_u8), 0..12),
     ) {
         let namespaces = ["", "a", "default"];
         let make = |(name, namespace): (u8, u8)| {
             object("v1", "Service", namespaces[usize::from(namespace)], &format!("s{name}"))
         };
         let sent: Vec<_> = sent.into_iter().map(|one| Expected::new(make(one), None)).collect();
-        let there: Vec<_> = there.into_iter().map(make).collect();
-        let (sent_count, there_count) = (sent.len(), there.len());
-        let view = view(sent, there);
+        let reported: Vec<_> = reported.into_iter().map(make).collect();
+        let (sent_count, reported_count) = (sent.len(), reported.len());
+        let view = view(sent, reported);
 
         let (of_sent, extra) = view.resources().split_at(sent_count);
         prop_assert!(of_sent.iter().all(|one| one.expected));
@@ -260,6 +260,6 @@ proptest! {
         let mut places: Vec<_> = found.map(|one| one.json.as_ptr()).collect();
         places.sort_unstable();
         places.dedup();
-        prop_assert_eq!(places.len() + extra.len(), there_count);
+        prop_assert_eq!(places.len() + extra.len(), reported_count);
     }
 }

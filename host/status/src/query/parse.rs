@@ -1,4 +1,4 @@
-//! Reads a query, and goes on after a problem so that all of them are named at once.
+//! Parses a query, and continues after a problem so that all problems are reported at once.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -33,11 +33,11 @@ where
 struct Parser {
     query: StatusQuery,
     kind: Option<QueryType>,
-    /// The older `output=rsync`, which says two things at once.
-    all_of_rsync: bool,
-    /// Parameters that came and may come only once.
+    /// True after the older `output=rsync`, which sets `output` and `type`.
+    is_older_rsync: bool,
+    /// Parameters seen so far that may not be repeated.
     seen: BTreeSet<&'static str>,
-    /// Parameters that were already said to be repeated.
+    /// Parameters whose repetition was already reported.
     repeated: BTreeSet<&'static str>,
     problems: Vec<PartialProblem>,
 }
@@ -52,14 +52,14 @@ impl Parser {
             "type" if self.is_first("type") => self.kind(value),
             "output" if self.is_first("output") => self.output(value),
             "explain" if self.is_first("explain") => self.explain(value),
-            // It came before, which has been noted.
+            // A repetition, which `is_first` has reported.
             "instance" | "type" | "output" | "explain" => {}
             unknown => self.problem(unknown, "unknown parameter", one_of(PARAMETERS)),
         }
     }
 
     fn finish(mut self) -> Result<StatusQuery, Vec<PartialProblem>> {
-        if self.all_of_rsync && self.kind == Some(QueryType::Cluster) {
+        if self.is_older_rsync && self.kind == Some(QueryType::Cluster) {
             let detail = "`rsync` is the older way to say `type=rsync`, but `type` is `cluster`";
             self.problem(
                 "output",
@@ -78,12 +78,12 @@ impl Parser {
     fn is_first(&mut self, key: &'static str) -> bool {
         let first = self.seen.insert(key);
         if !first && self.repeated.insert(key) {
-            self.problem(key, "it is there more than once", "one value");
+            self.problem(key, "it is given more than once", "one value");
         }
         first
     }
 
-    /// A parameter without a value asks which instances there are.
+    /// Parses `instance`; an empty value asks for the list of instances.
     fn instance(&mut self, value: &str) {
         self.query.instance = match value.parse() {
             Ok(id) => Instance::Of(id),
@@ -110,7 +110,7 @@ impl Parser {
         match known.find(|(word, _)| *word == value) {
             Some((word, output)) => {
                 self.query.output = output;
-                self.all_of_rsync = word == "rsync";
+                self.is_older_rsync = word == "rsync";
             }
             None => self.unknown_value("output", value, Output::ALL),
         }
@@ -168,7 +168,8 @@ impl Parser {
     }
 }
 
-/// A `+` that was not encoded in a URL arrives as a space, which is the usual mistake.
+/// The valid form of a cluster. An unencoded `+` in a URL arrives as a space, a common mistake that the
+/// text explains.
 fn cluster_expected(value: &str) -> &'static str {
     if value.contains(' ') {
         "`provider+name`; in a URL a `+` means a space, write `provider%2Bname`"
@@ -177,7 +178,8 @@ fn cluster_expected(value: &str) -> &'static str {
     }
 }
 
-/// The rule of the names of RBAC objects, the widest that Kubernetes has: they may hold a `:`.
+/// Returns whether `value` can be the name of an object. Follows the rule for RBAC objects, the widest
+/// in Kubernetes: it allows `:`.
 fn is_resource_name(value: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'/' | b'%');
     (1..=RESOURCE_NAME_BYTES_MAX).contains(&value.len())

@@ -101,7 +101,7 @@ fn every_problem_is_named_at_once() {
         &expect![[r"
             instance: `twelve` is not an AppContext id: a decimal number below 2^63, or no value to list the instances
             type: `Cluster` is not known: one of `rsync`, `cluster`
-            type: it is there more than once: one value
+            type: it is given more than once: one value
             output: `` is not known: one of `summary`, `all`, `detail`
             app: `-sink` is not a valid name: 1 to 63 letters, digits, `-`, `_` or `.`, with a letter or digit at both ends
             cluster: `edge01` is not a cluster: `provider+name`, which in a URL is written `provider%2Bname`

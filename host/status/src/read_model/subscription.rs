@@ -4,16 +4,16 @@ use kindsight_model::{ClusterName, ContextId, DigName};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-/// Changes that wait for the slowest subscriber: a swap of interpreters changes some thousand contexts
-/// in a second. One that falls further behind reads the model again.
+/// Maximum number of changes buffered for the slowest subscriber: a swap of interpreters changes some
+/// thousand contexts in a second. A subscriber that falls further behind reads the model again.
 pub const SUBSCRIPTION_CHANGES_MAX: usize = 4096;
 
 /// One change of the read model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
-    /// The generation of the state that it led to.
+    /// Generation of the snapshot after the change.
     pub generation: u64,
-    /// What was published, or is gone; read the model to know which.
+    /// The view or record that was published or removed; read the model to know which.
     pub subject: Subject,
 }
 
@@ -28,24 +28,24 @@ pub enum Subject {
     Cluster(ClusterName),
 }
 
-/// The reason why a subscription ends or has to begin anew.
+/// The reason why a subscription returned no change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Lagged {
-    /// The subscriber fell more than [`SUBSCRIPTION_CHANGES_MAX`] changes behind: read the model, and go
-    /// on with this subscription.
+    /// The subscriber fell more than [`SUBSCRIPTION_CHANGES_MAX`] changes behind: read the model, and
+    /// continue with this subscription.
     #[error("{0} changes were missed: read the model again")]
     Missed(u64),
-    /// The read model is gone: stop.
+    /// The read model was dropped: stop.
     #[error("the read model is closed")]
     Closed,
 }
 
-/// The changes of a read model, from the moment of the subscription on.
+/// The changes of a read model since the subscription.
 #[derive(Debug)]
 pub struct Subscription(broadcast::Receiver<Changed>);
 
 impl Subscription {
-    /// Waits for the next change. May be cancelled without losing one.
+    /// Waits for the next change. Cancel-safe: no change is lost.
     ///
     /// # Errors
     /// See [`Lagged`].
@@ -69,7 +69,7 @@ impl Default for Publisher {
 
 impl Publisher {
     pub(super) fn publish(&self, changed: Changed) {
-        // It fails where nobody is subscribed.
+        // Fails if there are no subscribers.
         let _ = self.0.send(changed);
     }
 

@@ -24,33 +24,39 @@ fn check(phases: &[Phase], desired: Desired, state: &str, phase: Phase, worst: O
 #[test]
 fn the_worst_wins_and_is_named() {
     use Phase::{Failed, NotPresent, Pending, Present, Ready, Suspended, Terminating, Unknown};
-    let there = Desired::Present;
-    check(&[Ready, Present], there, "Ready", Ready, None);
-    check(&[Present, Present], there, "Present", Present, None);
-    check(&[Ready, Suspended], there, "Suspended", Suspended, Some(1));
-    check(&[Pending, Suspended], there, "Pending", Pending, Some(0));
+    let present = Desired::Present;
+    check(&[Ready, Present], present, "Ready", Ready, None);
+    check(&[Present, Present], present, "Present", Present, None);
+    check(
+        &[Ready, Suspended],
+        present,
+        "Suspended",
+        Suspended,
+        Some(1),
+    );
+    check(&[Pending, Suspended], present, "Pending", Pending, Some(0));
     check(
         &[Terminating, Pending],
-        there,
+        present,
         "Terminating",
         Terminating,
         Some(0),
     );
     check(
         &[Terminating, NotPresent],
-        there,
+        present,
         "NotPresent",
         NotPresent,
         Some(1),
     );
     check(
         &[NotPresent, Failed, Failed],
-        there,
+        present,
         "Failed",
         Failed,
         Some(1),
     );
-    check(&[Failed, Unknown], there, "Unknown", Unknown, Some(1));
+    check(&[Failed, Unknown], present, "Unknown", Unknown, Some(1));
 }
 
 #[test]
@@ -137,7 +143,7 @@ fn a_context_is_to_go_once_termination_began() {
     );
 }
 
-/// Resources, each with the group it is folded in, in one order and in another.
+/// Resources with the group that each is folded in, in two different orders.
 fn shuffled() -> impl Strategy<Value = (Vec<Item>, Vec<Item>)> {
     let item = (select(Phase::ALL), 0..4_u8, 0..5_usize);
     vec(item, 0..40).prop_flat_map(|items| (Just(items.clone()), Just(items).prop_shuffle()))

@@ -1,8 +1,8 @@
-//! What the containers of a Pod say of it.
+//! Verdicts by the container statuses of a Pod.
 
 use kindsight_sdk::prelude::*;
 
-/// Failed, when a container waits for something that does not come by itself.
+/// Failed, when a container waits because of an error.
 pub(super) fn stuck(status: Node<'_>) -> Option<Verdict> {
     all(status).find_map(|container| {
         let waiting = container.at("/state/waiting");
@@ -12,7 +12,7 @@ pub(super) fn stuck(status: Node<'_>) -> Option<Verdict> {
     })
 }
 
-/// Whether somebody has to look, for all that the kubelet keeps trying.
+/// Returns whether the reason is an error that needs an operator, although the kubelet retries.
 fn is_trouble(waiting_reason: &str) -> bool {
     waiting_reason.starts_with("Err")
         || waiting_reason.ends_with("Error")
@@ -20,9 +20,9 @@ fn is_trouble(waiting_reason: &str) -> bool {
         || waiting_reason == "InvalidImageName"
 }
 
-/// Failed, when a container that is not ready last ended badly.
+/// Failed, when a container that is not ready last ended with an error.
 ///
-/// Init containers are passed over: one that failed and then did its work keeps the record.
+/// Init containers are skipped: one that failed and then succeeded keeps the record.
 pub(super) fn crashed(status: Node<'_>) -> Option<Verdict> {
     let mut unready = status
         .get("containerStatuses")
@@ -36,7 +36,7 @@ pub(super) fn crashed(status: Node<'_>) -> Option<Verdict> {
     })
 }
 
-/// Failed, with the best reason and message a failed Pod has to offer.
+/// Failed, with the most specific reason and message of a failed Pod.
 pub(super) fn failure(status: Node<'_>) -> Verdict {
     let bad_end = all(status).find_map(|it| bad_end(it, it.at("/state/terminated")));
     let (reason, message) = bad_end.unwrap_or(("PodFailed", String::new()));
@@ -47,7 +47,7 @@ pub(super) fn failure(status: Node<'_>) -> Verdict {
     )
 }
 
-/// Reason and message of a container that ended badly.
+/// Reason and message of a container that ended with an error.
 fn bad_end<'a>(container: Node<'a>, terminated: Node<'a>) -> Option<(&'a str, String)> {
     let code = terminated
         .get("exitCode")
@@ -63,7 +63,7 @@ fn bad_end<'a>(container: Node<'a>, terminated: Node<'a>) -> Option<(&'a str, St
     Some((reason, message))
 }
 
-/// Init containers first, as they run first.
+/// All container statuses, init containers first, as they run first.
 fn all(status: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     let init = status.get("initContainerStatuses").items();
     init.chain(status.get("containerStatuses").items())

@@ -6,7 +6,7 @@ use crate::condition_types::{Role, role};
 use crate::evidence::{Evidence, Says};
 use crate::words::{Meaning, meaning};
 
-/// One condition, whether it came in a list or in a map by type.
+/// One condition, from a list or from a map by type.
 #[derive(Clone, Copy)]
 pub(super) struct Claim<'a> {
     pub(super) name: &'a str,
@@ -42,7 +42,7 @@ impl<'a> Claim<'a> {
         self.node.get("message").text_or_empty()
     }
 
-    /// What the reason says; where there is none, whether the message speaks of a failure.
+    /// Meaning of the reason; without one, that of the message if it is a failure.
     pub(super) fn why(self) -> Option<Meaning> {
         match self.reason() {
             "" => meaning(self.message()).filter(|why| *why == Meaning::Failed),
@@ -50,12 +50,12 @@ impl<'a> Claim<'a> {
         }
     }
 
-    /// How bad it is when it is not as it should be, as Cluster API and Knative add.
+    /// `severity` of a negative status, as Cluster API and Knative add it.
     pub(super) fn severity(self) -> Option<&'a str> {
         self.node.get("severity").text()
     }
 
-    /// Whether a negative status is meant as a failure: by its severity or its reason.
+    /// Returns whether a negative status is a failure, by its severity or its reason.
     pub(super) fn is_failure(self) -> bool {
         match self.severity() {
             Some("Error") => true,

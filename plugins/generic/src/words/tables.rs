@@ -1,4 +1,4 @@
-//! The words, by what they mean.
+//! Tables of words by their meaning.
 //!
 //! They are those of the status enums of about 180 Kinds that Argo CD has health scripts for, of the
 //! tables in wrangler (Rancher) and kubectl-status, and of the cloud APIs that operators copy into a
@@ -6,7 +6,7 @@
 
 use super::Meaning;
 
-/// Words that end well and cannot change any more.
+/// Words of something that has finished well and does not change any more.
 pub(super) const FINISHED: &[&str] = &[
     "complete",
     "completed",
@@ -59,7 +59,7 @@ pub(super) const GOOD: &[&str] = &[
     "verified",
 ];
 
-/// Words of something on its way. Any other `…ing` at either end of a value reads so too.
+/// Words of something on its way. Any other `…ing` at either end of a value counts too.
 pub(super) const PENDING: &[&str] = &[
     "awaiting",
     "bootstrap",
@@ -205,7 +205,7 @@ pub(super) const PAIRS: &[((&str, &str), Meaning)] = &[
     (("to", "date"), Meaning::Good),
 ];
 
-/// Words in `…ing` that are not on their way anywhere.
+/// Words in `…ing` that mean no change in progress.
 pub(super) const STEADY: &[&str] = &[
     "archiving",
     "autoscaling",
@@ -226,5 +226,5 @@ pub(super) const STEADY: &[&str] = &[
 
 pub(super) const NEGATIONS: &[&str] = &["no", "non", "not", "without"];
 
-/// After these a good word is what is hoped for: `WaitingForPodsReady`.
+/// Words after which a good word is only expected: `WaitingForPodsReady`.
 pub(super) const PROSPECTS: &[&str] = &["be", "for", "until"];

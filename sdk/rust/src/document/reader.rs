@@ -1,18 +1,18 @@
-//! One pass over the text, in one loop: in Wasm a call and what is kept in memory across it cost more
-//! than natively, so that where the reader stands is kept in local variables, and its way back out of
-//! objects and arrays in the entries themselves.
+//! One pass over the text, in one loop: in Wasm, calls and values kept in memory across them cost more
+//! than natively, so the reader's position is in local variables, and the way back out of objects and
+//! arrays in the entries themselves.
 
 use super::{DEPTH_MAX, Document, Entry, NONE, Span, Value, string};
 
 /// Bytes of text for which one entry is reserved: what trimmed objects have.
 const BYTES_PER_ENTRY: usize = 14;
-/// Entries that are reserved at least.
+/// Least number of entries that is reserved.
 const ENTRIES_MIN: usize = 16;
 
-/// What is wrong, and at which byte.
+/// Description of an error, and its byte.
 pub(super) type Problem = (&'static str, usize);
 
-/// The text, and what was found in it.
+/// The text, and its entries so far.
 struct Reader<'a> {
     text: &'a str,
     decoded: String,
@@ -29,7 +29,7 @@ struct Open {
     is_object: bool,
 }
 
-/// Reads `text`; says what is wrong with it where it is not JSON, or too deep.
+/// Reads `text`; the error says at which byte it is not JSON or too deep.
 pub(super) fn read(text: &str) -> Result<Document<'_>, String> {
     // Positions are kept in 32 bits, decoded strings behind the text among them.
     if text.len() > (u32::MAX / 2) as usize {
@@ -51,7 +51,7 @@ pub(super) fn read(text: &str) -> Result<Document<'_>, String> {
 }
 
 impl Reader<'_> {
-    /// Reads the outermost value and all within.
+    /// Reads the outermost value and all its parts.
     fn values(&mut self) -> Result<(), Problem> {
         let bytes = self.text.as_bytes();
         let mut at = 0;
@@ -97,7 +97,7 @@ impl Reader<'_> {
                     at = end;
                 }
             }
-            // What has no parts, and was not opened, is its neighbours' neighbour now.
+            // A value that was not opened is the sibling before the next one.
             if open.index != index {
                 open.last = index;
             }
@@ -117,7 +117,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a member's key and the colon after it; answers where its value may start.
+    /// Reads a member's key and the colon after it; returns where its value may start.
     #[inline]
     fn key(&mut self, at: usize) -> Result<(Span, usize), Problem> {
         let bytes = self.text.as_bytes();
@@ -159,24 +159,24 @@ impl Reader<'_> {
         });
     }
 
-    /// Says of what was open where it ends; answers what it stands in.
+    /// Sets the end of the open object or array; returns the one that contains it.
     #[inline]
     fn close(&mut self, open: Open) -> Open {
         let position = self.position();
-        let mut around = NONE;
+        let mut parent = NONE;
         if let Some(entry) = self.entries.get_mut(open.index as usize) {
             match &mut entry.value {
                 Value::Object { last, end } => {
-                    around = std::mem::replace(end, position);
+                    parent = std::mem::replace(end, position);
                     *last = open.last;
                 }
-                Value::Array { end } => around = std::mem::replace(end, position),
+                Value::Array { end } => parent = std::mem::replace(end, position),
                 _ => {}
             }
         }
-        let value = self.entries.get(around as usize).map(|entry| entry.value);
+        let value = self.entries.get(parent as usize).map(|entry| entry.value);
         Open {
-            index: around,
+            index: parent,
             last: open.index,
             is_object: matches!(value, Some(Value::Object { .. })),
         }
@@ -193,16 +193,16 @@ impl Reader<'_> {
     }
 }
 
-/// An object or array of which the end is not known: that is where it keeps what it stands in.
+/// An object or array whose end is not known yet: `end` holds what contains it until then.
 #[inline]
-fn begun(is_object: bool, around: u32) -> Value {
+fn begun(is_object: bool, parent: u32) -> Value {
     if is_object {
         Value::Object {
             last: NONE,
-            end: around,
+            end: parent,
         }
     } else {
-        Value::Array { end: around }
+        Value::Array { end: parent }
     }
 }
 
@@ -211,7 +211,7 @@ fn closing(is_object: bool) -> u8 {
     if is_object { b'}' } else { b']' }
 }
 
-/// Where the first byte is that is not white space.
+/// Position of the first byte that is not white space.
 #[inline]
 fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
@@ -240,7 +240,7 @@ fn scalar(bytes: &[u8], at: usize) -> Result<(Value, usize), Problem> {
     }
 }
 
-/// Where a number's digits end; what it is worth is asked later, if ever.
+/// End of a number's digits, which are parsed later, if ever.
 #[inline]
 fn number_end(bytes: &[u8], start: usize) -> Result<usize, Problem> {
     let mut at = start + usize::from(bytes.get(start) == Some(&b'-'));
@@ -258,7 +258,7 @@ fn number_end(bytes: &[u8], start: usize) -> Result<usize, Problem> {
     Ok(at)
 }
 
-/// Where digits end, of which there is at least one.
+/// End of one or more digits.
 #[inline]
 fn digits_end(bytes: &[u8], start: usize) -> Result<usize, Problem> {
     let mut at = start;

@@ -1,4 +1,4 @@
-//! Strings: where they end, and what their escapes stand for.
+//! Strings: finding their end, and decoding escapes.
 
 use super::reader::Problem;
 
@@ -39,8 +39,8 @@ fn special(word: u64) -> u64 {
     (control | quote | backslash) & !word & HIGH_BITS
 }
 
-/// Appends the string that starts at `start`, behind its quote; answers where its last quote was
-/// passed.
+/// Appends the string that starts at `start`, after its quote; returns the position after its last
+/// quote.
 pub(super) fn decode(text: &str, start: usize, decoded: &mut String) -> Result<usize, Problem> {
     let bytes = text.as_bytes();
     let mut at = start;
@@ -60,7 +60,7 @@ pub(super) fn decode(text: &str, start: usize, decoded: &mut String) -> Result<u
     }
 }
 
-/// What an escape stands for, and where it ends; `at` is behind its backslash.
+/// Character of an escape, and its end; `at` is after its backslash.
 fn escape(bytes: &[u8], at: usize) -> Result<(char, usize), &'static str> {
     let character = match bytes.get(at) {
         Some(b'u') => return unicode(bytes, at + 1),

@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 use super::*;
 use crate::{Failure, Node, Object};
 
-/// Whether a node reads as what `json` is, on every path.
+/// Returns whether a node reads as `json`, on every path.
 fn agrees(node: Node<'_>, json: &Json) -> bool {
     let shape = (node.is_object(), node.is_array(), node.is_present());
     if shape != (json.is_object(), json.is_array(), !json.is_null()) {
@@ -52,7 +52,7 @@ fn check(text: &str) -> Result<(), String> {
     }
 }
 
-/// Right and wrong in every way that the grammar knows.
+/// Valid and invalid texts for every rule of the grammar.
 const ODD_TEXTS: &[&str] = &[
     "",
     " ",

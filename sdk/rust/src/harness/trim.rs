@@ -1,8 +1,8 @@
-//! Cuts an object down to declared fields, as the host does.
+//! Trims an object to declared fields, as the host does.
 
 use crate::Node;
 
-/// The object as JSON text with `apiVersion`, `kind` and what the pointers lead to; everything where
+/// The object as JSON text with `apiVersion`, `kind` and the values at the pointers; all of it where
 /// one of them is empty.
 pub(super) fn text(root: Node<'_>, fields: &[String]) -> String {
     let always = [vec!["apiVersion".to_owned()], vec!["kind".to_owned()]];
@@ -20,7 +20,7 @@ fn tokens(pointer: &str) -> Vec<String> {
         .collect()
 }
 
-/// Writes what the paths lead to; an empty path takes the whole value.
+/// Writes the values at the paths; an empty path selects the whole value.
 fn write(node: Node<'_>, paths: &[Vec<String>], text: &mut String) {
     if !node.is_object() || paths.iter().any(Vec::is_empty) {
         return write_whole(node, text);

@@ -1,10 +1,10 @@
 //! Interpreter: cranes of example.com, a Kind that exists nowhere else, with a state nobody declared
-//! before. Written as an author would; what drops it into a running host is in
+//! before. Written as an author would; the tests that drop it into a running host are in
 //! `host/kindsight/tests/binary/interpreters/`.
 
 use kindsight_sdk::prelude::*;
 
-/// What may be set: the phase at which a crane counts as ready.
+/// Schema of its settings: the phase at which a crane counts as ready.
 const SETTINGS: &str = r#"{
     "type": "object",
     "properties": {"ready": {"type": "string"}},

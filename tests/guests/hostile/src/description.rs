@@ -1,4 +1,4 @@
-//! What it says of itself: JSON text in its data, with room for a test's own.
+//! Description of the guest: JSON text in its data, which a test can overwrite.
 //!
 //! Members, all of them optional but `name`: `version`, `summary`, `kinds` (a list of
 //! `[group, version, kind]`), `fields`, `states` (a list of names), `more-states` (that many
@@ -7,38 +7,38 @@
 
 use kindsight_sdk::prelude::*;
 
-/// What it says where no test has overwritten it; the rest of the room is spaces.
+/// Description that no test has overwritten; the rest of the buffer is spaces.
 const ORIGINAL: &[u8] = br#"{"name": "hostile"}"#;
 
-/// Bytes of room.
-const ROOM: usize = 4096;
+/// Size of the buffer, in bytes.
+const BUFFER_BYTES: usize = 4096;
 
-static SAID: [u8; ROOM] = room();
+static TEXT: [u8; BUFFER_BYTES] = buffer();
 
-const fn room() -> [u8; ROOM] {
-    let mut room = [b' '; ROOM];
-    let (said, _) = room.split_at_mut(ORIGINAL.len());
-    said.copy_from_slice(ORIGINAL);
-    room
+const fn buffer() -> [u8; BUFFER_BYTES] {
+    let mut buffer = [b' '; BUFFER_BYTES];
+    let (text, _) = buffer.split_at_mut(ORIGINAL.len());
+    text.copy_from_slice(ORIGINAL);
+    buffer
 }
 
 /// Reads the text. Through a black box, so that the compiler does not read it in advance.
 pub(crate) fn read<T>(then: impl FnOnce(&Object<'_>) -> T) -> T {
-    let text = std::str::from_utf8(std::hint::black_box(&SAID)).expect("UTF-8");
-    let read = Object::read(text, |said| Ok(then(said)));
+    let text = std::str::from_utf8(std::hint::black_box(&TEXT)).expect("UTF-8");
+    let read = Object::read(text, |description| Ok(then(description)));
     read.expect("a JSON object")
 }
 
 /// Builds the description that the text describes.
-pub(crate) fn describe(said: &Object<'_>) -> Description {
-    let text = |name, default| said.root().get(name).text().unwrap_or(default);
+pub(crate) fn describe(text: &Object<'_>) -> Description {
+    let part = |name, default| text.root().get(name).text().unwrap_or(default);
     let mut description = Description::new(
-        text("name", ""),
-        text("version", "1.0.0"),
-        text("summary", "Does what it is told"),
+        part("name", ""),
+        part("version", "1.0.0"),
+        part("summary", "Does what it is told"),
     )
-    .kinds(kinds(said));
-    let states = said.at("/states");
+    .kinds(kinds(text));
+    let states = text.at("/states");
     if states.is_array() {
         for state in states.items().filter_map(Node::text) {
             description = description.state(state, Phase::Ready, "As declared");
@@ -46,21 +46,21 @@ pub(crate) fn describe(said: &Object<'_>) -> Description {
     } else {
         description = description.states(&[READY, PENDING, PRESENT]);
     }
-    for number in 0..said.at("/more-states").integer().unwrap_or(0) {
+    for number in 0..text.at("/more-states").integer().unwrap_or(0) {
         description = description.state(&format!("More{number}"), Phase::Pending, "One of many");
     }
-    match said.at("/settings-schema").text() {
+    match text.at("/settings-schema").text() {
         Some(schema) => description.settings_schema(schema),
         None => description,
     }
 }
 
-fn kinds(said: &Object<'_>) -> Vec<Kind> {
-    let fields: Vec<&str> = match said.at("/fields") {
+fn kinds(text: &Object<'_>) -> Vec<Kind> {
+    let fields: Vec<&str> = match text.at("/fields") {
         fields if fields.is_array() => fields.items().filter_map(Node::text).collect(),
         _ => vec!["/spec"],
     };
-    let limit = said.at("/related-limit").integer();
+    let limit = text.at("/related-limit").integer();
     let kind = |group: &str, version: &str, kind: &str| {
         let kind = Kind::new(group, version, kind).fields(&fields);
         match limit.and_then(|limit| u32::try_from(limit).ok()) {
@@ -68,7 +68,7 @@ fn kinds(said: &Object<'_>) -> Vec<Kind> {
             None => kind,
         }
     };
-    let kinds = said.at("/kinds");
+    let kinds = text.at("/kinds");
     if !kinds.is_array() {
         return vec![kind("hostile.example.com", "*", "Thing")];
     }
@@ -81,8 +81,8 @@ fn kinds(said: &Object<'_>) -> Vec<Kind> {
 }
 
 /// The fixtures that the text lists.
-pub(crate) fn fixtures(said: &Object<'_>) -> Vec<Fixture> {
-    let fixtures = said.at("/fixtures");
+pub(crate) fn fixtures(text: &Object<'_>) -> Vec<Fixture> {
+    let fixtures = text.at("/fixtures");
     let fixtures = fixtures.items().map(|fixture| {
         let part = |at: &str| fixture.at(at).text_or_empty();
         Fixture::new(part("/0"), part("/2")).object(part("/1"))

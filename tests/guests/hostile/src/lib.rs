@@ -1,8 +1,8 @@
 //! Interpreter: does whatever a test asks it to, most of it wrong.
 //!
-//! What it does with an object stands in the object's `spec.do`; see [`misdeeds`] and [`moods`].
-//! What it says of itself stands in its own data as JSON text, which a test overwrites in the built
-//! component; see [`description`]. So one component stands for every guest that a test needs.
+//! An object's `spec.do` names what to do with it; see [`misdeeds`] and [`moods`]. The guest's
+//! description is JSON text in its own data, which a test overwrites in the built component; see
+//! [`description`]. So one component serves as every guest that a test needs.
 
 mod description;
 mod misdeeds;
@@ -15,9 +15,9 @@ pub struct Hostile;
 
 impl Interpreter for Hostile {
     fn describe() -> Description {
-        description::read(|said| {
-            misdeeds::commit(said.at("/describe").text_or_empty());
-            description::describe(said)
+        description::read(|text| {
+            misdeeds::commit(text.at("/describe").text_or_empty());
+            description::describe(text)
         })
     }
 
@@ -29,9 +29,9 @@ impl Interpreter for Hostile {
     }
 
     fn fixtures() -> Vec<Fixture> {
-        description::read(|said| {
-            misdeeds::commit(said.at("/list-fixtures").text_or_empty());
-            description::fixtures(said)
+        description::read(|text| {
+            misdeeds::commit(text.at("/list-fixtures").text_or_empty());
+            description::fixtures(text)
         })
     }
 }

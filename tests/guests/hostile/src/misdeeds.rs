@@ -1,4 +1,4 @@
-//! What it can do wrong.
+//! Misdeeds that an object or a description can ask for.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use kindsight_sdk::prelude::*;
 use kindsight_sdk::{LogLevel, log};
 
-/// Calls of this instance that asked it to count: what no interpreter may keep.
+/// Calls of this instance that asked it to count: state that no interpreter may keep.
 static CALLS: AtomicU32 = AtomicU32::new(0);
 
 /// Does what the object's `spec.do` says; judges it well where it says nothing that is known.

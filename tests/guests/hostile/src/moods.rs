@@ -1,10 +1,10 @@
-//! What it answers by more than the object: its settings, and how often it was asked.
+//! Answers by more than the object: its settings, and the number of calls so far.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use kindsight_sdk::prelude::*;
 
-/// Calls of this instance that asked it to waver: what no interpreter may keep.
+/// Calls of this instance that asked it to waver: state that no interpreter may keep.
 static CALLS: AtomicU32 = AtomicU32::new(0);
 
 /// Answers what the object's `spec.do` asks for, where it is one of these.
@@ -18,8 +18,8 @@ pub(crate) fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Option<Ver
                 let level = settings.root().get("level").integer();
                 Ok(level.map_or_else(|| "no level".to_owned(), |level| format!("level {level}")))
             })?;
-            let said = level.unwrap_or_else(|| "no settings".to_owned());
-            Some(Verdict::ready("Settings", said))
+            let message = level.unwrap_or_else(|| "no settings".to_owned());
+            Some(Verdict::ready("Settings", message))
         }
         "waver" => {
             let is_even = CALLS.fetch_add(1, Ordering::Relaxed).is_multiple_of(2);

@@ -1,4 +1,4 @@
-//! Components that go live, and misbehave when they are asked.
+//! Components that go live, and misbehave when they are called.
 
 use expect_test::expect;
 
@@ -93,7 +93,7 @@ fn growing() -> Vec<Case> {
     ]
 }
 
-/// What the host calls around a call.
+/// Functions that the host calls around a call.
 fn around() -> Vec<Case> {
     let realloc = |name, body: &str, fields: &str| {
         let module = Module {
@@ -114,23 +114,23 @@ fn around() -> Vec<Case> {
         called_module(name, &module)
     };
     vec![
-        realloc("making room: loops", "(loop (br 0)) unreachable", ""),
-        realloc("making room: traps", "unreachable", ""),
+        realloc("realloc: loops", "(loop (br 0)) unreachable", ""),
+        realloc("realloc: traps", "unreachable", ""),
         realloc(
-            "making room: recurses",
+            "realloc: recurses",
             "(call $deep)",
             "(func $deep (result i32) (i32.add (call $deep) (call $deep)))",
         ),
-        realloc("making room: beyond its memory", "i32.const -65536", ""),
+        realloc("realloc: beyond its memory", "i32.const -65536", ""),
         realloc(
-            "making room: takes memory without end",
+            "realloc: takes memory without end",
             "(loop (drop (memory.grow (i32.const 16))) (br 0)) unreachable",
             "",
         ),
-        after("cleaning up: loops", "(loop (br 0))"),
-        after("cleaning up: traps", "unreachable"),
+        after("post-return: loops", "(loop (br 0))"),
+        after("post-return: traps", "unreachable"),
         after(
-            "cleaning up: recurses",
+            "post-return: recurses",
             "(call $after (local.get 0)) (call $after (local.get 0))",
         ),
     ]
@@ -181,21 +181,21 @@ fn what_misbehaves_when_it_is_asked() {
           Unknown InterpreterTrapped: interpreter by-hand 1.0.0 (sha256:…) trapped: wasm trap: integer divide by zero
         interpret: calls through an empty table
           Unknown InterpreterTrapped: interpreter by-hand 1.0.0 (sha256:…) trapped: wasm trap: uninitialized element
-        making room: loops
+        realloc: loops
           Unknown InterpreterTimedOut: interpreter by-hand 1.0.0 (sha256:…) ran past its deadline of 50 ms of processor time
-        making room: traps
+        realloc: traps
           Unknown InterpreterTrapped: interpreter by-hand 1.0.0 (sha256:…) trapped: wasm trap: wasm `unreachable` instruction executed
-        making room: recurses
+        realloc: recurses
           Unknown InterpreterStackOverflow: interpreter by-hand 1.0.0 (sha256:…) used up its stack
-        making room: beyond its memory
+        realloc: beyond its memory
           Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: realloc return: beyond end of memory
-        making room: takes memory without end
+        realloc: takes memory without end
           Unknown InterpreterOutOfMemory: interpreter by-hand 1.0.0 (sha256:…) asked for more than its limits of 8388608 bytes of memory and 20000 table elements
-        cleaning up: loops
+        post-return: loops
           Unknown InterpreterTimedOut: interpreter by-hand 1.0.0 (sha256:…) ran past its deadline of 50 ms of processor time
-        cleaning up: traps
+        post-return: traps
           Unknown InterpreterTrapped: interpreter by-hand 1.0.0 (sha256:…) trapped: wasm trap: wasm `unreachable` instruction executed
-        cleaning up: recurses
+        post-return: recurses
           Unknown InterpreterStackOverflow: interpreter by-hand 1.0.0 (sha256:…) used up its stack
     "#]],
     );

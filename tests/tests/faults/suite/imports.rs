@@ -1,4 +1,4 @@
-//! Components that want what the host does not offer, or offer what it does not want.
+//! Components with imports the host does not offer, or exports it does not accept.
 
 use expect_test::expect;
 use kindsight_model::LoadStep;

@@ -1,4 +1,4 @@
-//! What a hostile interpreter costs a healthy one that is asked at the same time.
+//! Latency that a hostile interpreter adds to a healthy one called at the same time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use crate::{hostile, object, start, thing};
 
 const CALLS: usize = 400;
 
-/// Asks the healthy one, and answers how long each verdict took, shortest first.
+/// Calls the healthy one, and returns the time of each verdict, shortest first.
 fn ask(interpreters: &Interpreters, round: usize) -> Vec<Duration> {
     let mut took = Vec::new();
     for number in 0..CALLS {
@@ -31,7 +31,7 @@ fn ask(interpreters: &Interpreters, round: usize) -> Vec<Duration> {
     took
 }
 
-/// Asks one that never comes back of itself, until `done`; answers how often.
+/// Calls one that never returns, until `done`; returns the number of calls.
 fn loop_until(interpreters: &Interpreters, done: &AtomicBool) -> usize {
     let mut calls = 0;
     while !done.load(Ordering::Relaxed) {

@@ -1,11 +1,11 @@
-//! Components that say of themselves what cannot be, or promise what they do not keep.
+//! Components with an invalid description, or fixtures that do not hold.
 
 use expect_test::expect;
 use kindsight_model::LoadStep;
 
-use super::{Case, Room, check, refused, refused_module};
+use super::{Case, Host, check, refused, refused_module};
 use crate::by_hand::Module;
-use crate::{said, thing, without_digests};
+use crate::{thing, verdict_text, without_digests};
 
 pub(super) fn cases() -> Vec<Case> {
     let says = |name, description: &str| refused(name, LoadStep::Tried, description);
@@ -66,7 +66,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-/// So many Kinds, all of them the empty pattern.
+/// A description with so many Kinds, all of them the empty pattern.
 fn many_kinds(count: u32) -> Module {
     let body = format!(
         "(i32.store offset=24 (i32.const 0x20000) (i32.const 0x30000))
@@ -76,7 +76,7 @@ fn many_kinds(count: u32) -> Module {
     described(&body)
 }
 
-/// Nothing but zeros for a schema.
+/// A description with a schema of nothing but zeros.
 fn large_schema() -> Module {
     described(
         "(i32.store8 offset=40 (i32.const 0x20000) (i32.const 1))
@@ -197,49 +197,49 @@ fn what_cannot_be_or_does_not_hold() {
     );
 }
 
-/// Who keeps every promise, and then fails: live until the breaker has seen enough.
+/// One whose fixtures hold, and that then fails: live until the breaker trips.
 #[test]
-fn what_passes_its_fixtures_and_then_fails_is_gone_back_from() {
-    let mut room = Room::new();
+fn what_passes_its_fixtures_and_then_fails_is_rolled_back() {
+    let mut host = Host::new();
     let bytes = kindsight_tests::hostile(&promising("{}", "Ready", 1));
-    room.catalog
-        .admit(&Room::file("a", bytes.clone()))
-        .expect("it keeps its promises");
+    host.catalog
+        .admit(&Host::file("a", bytes.clone()))
+        .expect("its fixtures hold");
     for number in 0..10 {
-        let judged = room.judge(thing(&format!(r#"{{"do": "trap", "number": {number}}}"#)));
+        let judged = host.judge(thing(&format!(r#"{{"do": "trap", "number": {number}}}"#)));
         assert_eq!(&*judged.reason, "InterpreterTrapped");
     }
-    room.catalog.check_breaker(std::time::Instant::now());
-    assert!(room.is_healthy());
-    let judged = room.judge(thing("{}"));
+    host.catalog.check_breaker(std::time::Instant::now());
+    assert!(host.is_healthy());
+    let judged = host.judge(thing("{}"));
     expect!["Unknown NoInterpreter: no interpreter speaks for hostile.example.com/v1 Thing"]
-        .assert_eq(&said(&judged));
-    let entry = room
+        .assert_eq(&verdict_text(&judged));
+    let entry = host
         .catalog
         .entry(&crate::suite::name("a"))
-        .expect("a page");
+        .expect("an entry");
     expect![
         "10 of its last 10 calls ended in a fault; its Kinds fall back to the next interpreter"
     ]
     .assert_eq(&entry.history.back().expect("an event").outcome);
-    let again = room
+    let again = host
         .catalog
-        .admit(&Room::file("a", bytes))
-        .expect_err("it is bad");
+        .admit(&Host::file("a", bytes))
+        .expect_err("it was rolled back");
     expect!["received: `a` was rolled back from these bytes (10 of its last 10 calls ended in a fault); upload them to try again"]
         .assert_eq(&without_digests(&again.to_string()));
 }
 
-/// Two that are good each by itself.
+/// Two components, each valid by itself.
 #[test]
 fn what_claims_anothers_kinds_is_refused() {
-    let mut room = Room::new();
+    let mut host = Host::new();
     let first = kindsight_tests::hostile(r#"{"name": "first"}"#);
-    room.catalog
-        .admit(&Room::file("first", first))
+    host.catalog
+        .admit(&Host::file("first", first))
         .expect("it is good");
     let second = refused("second", LoadStep::Published, r#"{"name": "second"}"#);
-    let seen = room.meet(&second);
+    let seen = host.load(&second);
     assert!(
         seen.contains("both claim `hostile.example.com/* Thing`"),
         "{seen}"
@@ -250,8 +250,8 @@ fn what_claims_anothers_kinds_is_refused() {
         r#"{"name": "first", "version": "2.0.0"}"#,
     );
     expect!["published: `first.wasm` has the same name `first`: leave one of them out"]
-        .assert_eq(&room.meet(&twin));
-    assert!(room.is_healthy());
-    let by = room.judge(thing("{}")).by.expect("an interpreter");
+        .assert_eq(&host.load(&twin));
+    assert!(host.is_healthy());
+    let by = host.judge(thing("{}")).by.expect("an interpreter");
     assert_eq!((&*by.name, &*by.version), ("first", "1.0.0"));
 }

@@ -1,9 +1,9 @@
-//! Bytes that are no component, or too much of one.
+//! Bytes that are no component, or too large a one.
 
 use expect_test::expect;
 use kindsight_model::LoadStep;
 
-use super::{Case, Met, check, refused_bytes, refused_module, refused_text};
+use super::{Case, Expected, check, refused_bytes, refused_module, refused_text};
 use crate::by_hand::Module;
 use crate::object;
 
@@ -43,7 +43,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-/// What a host makes for itself, handed in from outside.
+/// Compiled code of the host's own cache, as if uploaded.
 fn machine_code() -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a folder");
     let cache = folder.path().join("aot");
@@ -57,7 +57,7 @@ fn machine_code() -> Vec<u8> {
     std::fs::read(file.path()).expect("its bytes")
 }
 
-/// Much for a compiler.
+/// Modules that are expensive to compile.
 fn bombs() -> Vec<Case> {
     let with = |fields: String| Module {
         fields,
@@ -66,7 +66,7 @@ fn bombs() -> Vec<Case> {
     let harmless = |name, module: &Module| Case {
         name,
         bytes: module.build(),
-        met: Met::Harmless(object("hand.example.com", "{}")),
+        expected: Expected::Harmless(object("hand.example.com", "{}")),
     };
     let long = format!(
         "(func (param i32) (result i32) local.get 0 {})",
@@ -138,9 +138,9 @@ fn what_is_no_component() {
 
 #[test]
 fn what_is_too_large_is_refused_unread() {
-    let mut room = super::Room::new();
+    let mut host = super::Host::new();
     let large = refused_bytes("33 MiB of zeros", LoadStep::Received, vec![0; 33 << 20]);
     expect!["received: 34603008 bytes are over the limit of 33554432 bytes"]
-        .assert_eq(&room.meet(&large));
-    assert!(room.is_healthy());
+        .assert_eq(&host.load(&large));
+    assert!(host.is_healthy());
 }

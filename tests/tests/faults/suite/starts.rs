@@ -1,4 +1,4 @@
-//! Components that misbehave before anybody asks them about an object.
+//! Components that misbehave before they are called about an object.
 
 use expect_test::expect;
 use kindsight_model::LoadStep;

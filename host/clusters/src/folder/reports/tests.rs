@@ -64,7 +64,7 @@ impl Fixture {
             }
             let settled = self.reports.settle();
             log.extend(settled.events.into_iter().map(in_short));
-            for file in settled.wanted {
+            for file in settled.to_reread {
                 self.folder.report_again(&file);
             }
         }

@@ -1,4 +1,4 @@
-//! From a stream of bytes to objects: one object, a List, JSON Lines, multi-document YAML, or any
+//! Splits a stream of bytes into objects: one object, a List, JSON Lines, multi-document YAML, or any
 //! mixture of them.
 
 use std::io::{BufRead, BufReader, Read};
@@ -9,12 +9,12 @@ use kindsight_model::{OBJECT_BYTES_MAX, Object, manifest};
 use crate::commands::interpret::input::Source;
 use crate::commands::interpret::scanner::{Scanner, Step};
 
-/// The most objects of one List or YAML file that are looked at together. A longer one is judged in
-/// parts, and an object's related objects are looked for in its own part.
+/// Most objects of one List or YAML file in a group. A longer one is judged in several groups, and an
+/// object's related objects are looked up in its own group.
 const GROUP_OBJECTS_MAX: usize = 10_000;
-/// The most bytes of one List or YAML file that are looked at together.
+/// Most bytes of one List or YAML file in a group.
 const GROUP_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// Lines that are judged together while more are already there to be read.
+/// Most JSON Lines that are judged together, if so many are already buffered.
 const LINES_TOGETHER: usize = 1024;
 const BUFFER_BYTES: usize = 256 * 1024;
 
@@ -22,21 +22,21 @@ const BUFFER_BYTES: usize = 256 * 1024;
 pub(crate) enum Document {
     /// A Kubernetes object.
     Object(Object),
-    /// Something else; says why it is none.
+    /// Anything else, with the reason why it is no object.
     Other(String),
 }
 
 /// Inputs that are judged together, in input order.
 pub(crate) struct Group {
     pub(crate) documents: Vec<Document>,
-    /// Whether they are each other's related objects.
+    /// True if they are each other's related objects.
     pub(crate) related: bool,
 }
 
-/// Reads a stream to its end and hands every group to `judge` as soon as it is complete.
+/// Reads a stream to its end and passes every group to `judge` as soon as it is complete.
 ///
 /// # Errors
-/// When the stream breaks off, or `judge` fails; what was read before has been handed over.
+/// When the stream fails or `judge` fails; groups read before have been passed on.
 pub(crate) fn read(
     source: &mut Source,
     judge: impl FnMut(Group) -> anyhow::Result<()>,
@@ -64,7 +64,7 @@ struct Reader<R, J> {
 
 impl<R: Read, J: FnMut(Group) -> anyhow::Result<()>> Reader<R, J> {
     fn read(&mut self) -> anyhow::Result<()> {
-        // Each line decides: JSON values begin with a bracket, everything else is YAML.
+        // The first byte decides: a JSON value begins with a bracket, everything else is YAML.
         while let Some(first) = self.next_byte()? {
             if matches!(first, b'{' | b'[') {
                 self.json()?;
@@ -75,8 +75,8 @@ impl<R: Read, J: FnMut(Group) -> anyhow::Result<()>> Reader<R, J> {
         Ok(())
     }
 
-    /// The first byte of the next thing that is not white space. Nothing stays back while the
-    /// stream makes us wait: whoever writes line by line sees verdicts line by line.
+    /// The next byte that is not white space. Judges buffered documents before the stream blocks: a
+    /// process that writes line by line gets verdicts line by line.
     fn next_byte(&mut self) -> anyhow::Result<Option<u8>> {
         loop {
             if self.bytes.buffer().is_empty() && !self.groups.related {
@@ -86,7 +86,7 @@ impl<R: Read, J: FnMut(Group) -> anyhow::Result<()>> Reader<R, J> {
             let Some(&byte) = buffer.first() else {
                 return Ok(None);
             };
-            // A byte order mark is no part of what follows it.
+            // A byte order mark is not part of the document.
             let skip = if buffer.starts_with(b"\xef\xbb\xbf") {
                 3
             } else {
@@ -137,7 +137,7 @@ impl<R: Read, J: FnMut(Group) -> anyhow::Result<()>> Reader<R, J> {
                         return self.groups.begin(false);
                     }
                 }
-                // What stands around the items of a List is no object of its own.
+                // The rest of a List, around its items, is not an object.
                 Step::Done if was_list => return self.groups.begin(false),
                 Step::Done => return self.groups.add(value.document()),
                 Step::Broken => return self.unfinished(&value, false),
@@ -145,7 +145,7 @@ impl<R: Read, J: FnMut(Group) -> anyhow::Result<()>> Reader<R, J> {
         }
     }
 
-    /// An element of a List; nothing between two commas, or in an empty List, is none.
+    /// Adds an element of a List; empty text (an empty List, two commas) is skipped.
     fn element(&mut self, value: &mut Text) -> anyhow::Result<()> {
         if !value.is_blank() {
             self.groups.add(value.document())?;
@@ -154,6 +154,8 @@ impl<R: Read, J: FnMut(Group) -> anyhow::Result<()>> Reader<R, J> {
         Ok(())
     }
 
+    /// Adds a JSON value that ended early as something that is no object; skips it if it is blank or
+    /// only the rest of a List.
     fn unfinished(&mut self, value: &Text, only_rest: bool) -> anyhow::Result<()> {
         if value.is_blank() || only_rest {
             return Ok(());
@@ -172,7 +174,7 @@ impl<R: Read, J: FnMut(Group) -> anyhow::Result<()>> Reader<R, J> {
                 break;
             }
             line.clear();
-            // A line is bounded too: what goes on without an end is cut into pieces.
+            // Lines are bounded too: a longer one is cut into pieces.
             let limit = OBJECT_BYTES_MAX as u64 + 1;
             let read = (&mut self.bytes).take(limit).read_until(b'\n', &mut line)?;
             if read == 0 || is_separator(&line) {
@@ -199,7 +201,7 @@ fn is_separator(line: &[u8]) -> bool {
     line == b"---" || line == b"..." || line.starts_with(b"--- ")
 }
 
-/// Collects inputs until they are judged together.
+/// Collects documents into groups.
 struct Groups<J> {
     judge: J,
     documents: Vec<Document>,
@@ -208,7 +210,7 @@ struct Groups<J> {
 }
 
 impl<J: FnMut(Group) -> anyhow::Result<()>> Groups<J> {
-    /// What follows is related to each other, or is not. Ends the group before where that changes.
+    /// Starts related or unrelated documents. Ends the previous group if that changes.
     fn begin(&mut self, related: bool) -> anyhow::Result<()> {
         if self.related != related {
             self.end()?;
@@ -220,12 +222,12 @@ impl<J: FnMut(Group) -> anyhow::Result<()>> Groups<J> {
     fn add(&mut self, (document, bytes): (Document, usize)) -> anyhow::Result<()> {
         self.documents.push(document);
         self.bytes += bytes;
-        let most = if self.related {
+        let documents_max = if self.related {
             GROUP_OBJECTS_MAX
         } else {
             LINES_TOGETHER
         };
-        if self.documents.len() >= most || self.bytes >= GROUP_BYTES_MAX {
+        if self.documents.len() >= documents_max || self.bytes >= GROUP_BYTES_MAX {
             return self.end();
         }
         Ok(())
@@ -243,7 +245,7 @@ impl<J: FnMut(Group) -> anyhow::Result<()>> Groups<J> {
     }
 }
 
-/// Bytes of one input, of which no more are kept than an object may have.
+/// Text of one document. Bytes over the limit of an object are counted and dropped.
 #[derive(Default)]
 struct Text {
     bytes: Vec<u8>,
@@ -268,7 +270,7 @@ impl Text {
         self.bytes.trim_ascii().is_empty()
     }
 
-    /// Whether there is nothing but comments and white space.
+    /// Returns whether it has only comments and white space.
     fn is_blank_yaml(&self) -> bool {
         let mut lines = self
             .bytes
@@ -286,7 +288,7 @@ impl Text {
             .map_err(|error| format!("not a Kubernetes object: not UTF-8: {error}"))
     }
 
-    /// As a JSON value, with its size.
+    /// Parses it as a JSON value; returns its size too.
     fn document(&self) -> (Document, usize) {
         let object = self
             .checked()
@@ -295,7 +297,7 @@ impl Text {
         (document, self.bytes.len())
     }
 
-    /// As a YAML document, which may be a List; with the size of each.
+    /// Parses it as a YAML document, which can be a List; returns the mean size of an object too.
     fn yaml_documents(&self) -> (Vec<Document>, usize) {
         let documents = match self.checked().and_then(manifest::objects) {
             Ok(objects) => objects

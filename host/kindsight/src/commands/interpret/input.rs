@@ -1,4 +1,4 @@
-//! Which bytes are read: files, the files of folders, standard input.
+//! Inputs: files, the files of directories, standard input.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-/// How deep folders are searched.
+/// Most levels of directories that are searched.
 const DEPTH_MAX: usize = 16;
 
-/// One stream of input, by the name that errors call it.
+/// One stream of input, with the name that errors show.
 pub(crate) struct Source {
     pub(crate) name: String,
     pub(crate) bytes: Box<dyn Read>,
 }
 
-/// Opens what was named, one after the other; standard input where nothing was.
+/// Opens the inputs one after the other; standard input if there are none.
 pub(crate) fn sources(inputs: &[PathBuf]) -> Box<dyn Iterator<Item = anyhow::Result<Source>> + '_> {
     if inputs.is_empty() {
         return Box::new(std::iter::once(Ok(standard_input())));
@@ -52,12 +52,12 @@ fn open(file: &Path) -> anyhow::Result<Source> {
     })
 }
 
-/// The files of a folder that look like objects, in order of name.
+/// Collects the JSON and YAML files of a directory, sorted by name.
 fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
-    let reading = || format!("read folder {}", folder.display());
+    let reading = || format!("read directory {}", folder.display());
     anyhow::ensure!(
         depth > 0,
-        "{}: folders nest deeper than {DEPTH_MAX}",
+        "{}: more than {DEPTH_MAX} levels of directories",
         folder.display()
     );
     let entries = fs::read_dir(folder).with_context(reading)?;

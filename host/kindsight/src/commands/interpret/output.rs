@@ -1,4 +1,4 @@
-//! Prints verdicts as they come.
+//! Prints verdicts as they are made.
 
 use std::io::{self, BufWriter, Write};
 
@@ -8,8 +8,8 @@ use serde::Serialize;
 use crate::cli::VerdictOutput;
 use crate::table::Table;
 
-/// Prints verdicts in one of the formats. Everything is flushed after each group: whoever pipes
-/// lines in sees verdicts come out.
+/// Prints verdicts in one of the formats. All but tables are flushed after each group, so that
+/// verdicts can be piped on while input arrives.
 pub(crate) struct Printer<W: Write> {
     form: Form<W>,
 }
@@ -21,7 +21,7 @@ enum Form<W: Write> {
     Yaml(BufWriter<W>),
 }
 
-/// Which columns a table has beside the first ones.
+/// The optional columns of a table.
 #[derive(Clone, Copy)]
 struct Columns {
     wide: bool,
@@ -77,7 +77,7 @@ impl<W: Write> Printer<W> {
         Ok(())
     }
 
-    /// Prints what was held back, and what closes the output.
+    /// Prints buffered rows and the end of the document.
     pub(crate) fn finish(self) -> io::Result<()> {
         match self.form {
             Form::Table(mut table, _) => table.flush(),

@@ -1,6 +1,7 @@
-//! Finds where a JSON value, or an element of a List, ends in a stream of bytes, without decoding it.
+//! Finds the end of a JSON value, or of an element of a List, in a stream of bytes without decoding
+//! it.
 
-/// What one more byte made of the value.
+/// The effect of one byte on the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     /// It goes on.
@@ -17,10 +18,10 @@ pub(crate) enum Step {
     ListEnds,
 }
 
-/// Follows one object or array, byte by byte.
+/// Scans one object or array, byte by byte.
 ///
-/// A List of any length is followed element by element. `kubectl` writes `items` before `kind`, so
-/// an object with an array called `items` is taken for a List; so is an array at the outermost.
+/// A List of any length is split into its elements. `kubectl` writes `items` before `kind`, so any
+/// object with an array `items` counts as a List; so does an outermost array.
 #[derive(Debug, Default)]
 pub(crate) struct Scanner {
     depth: usize,
@@ -28,33 +29,33 @@ pub(crate) struct Scanner {
     at_line_start: bool,
     /// The depth of the list's elements, while inside it.
     list_depth: Option<usize>,
-    /// The last string of the outermost object, cut to what tells `items`.
+    /// The last string of the outermost object, cut to one byte more than `items` has.
     last_string: Vec<u8>,
-    /// The last thing in the outermost object was the key `items`.
+    /// True after the key `items` of the outermost object.
     after_items: bool,
 }
 
 const ITEMS: &[u8] = b"items";
 
-/// Where the scanner stands, as far as strings go.
+/// The position of the scanner relative to strings.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Text {
     /// Between strings.
     #[default]
     Outside,
-    /// In one.
+    /// Inside one.
     Inside,
-    /// In one, right after a backslash.
+    /// Inside one, after a backslash.
     Escaped,
 }
 
 impl Scanner {
-    /// Whether the bytes that come now belong to an element of a list.
+    /// Returns whether the next byte belongs to an element of a list.
     pub(crate) fn in_list(&self) -> bool {
         self.list_depth.is_some()
     }
 
-    /// Takes the next byte; the first is `{` or `[`.
+    /// Scans the next byte; the first must be `{` or `[`.
     pub(crate) fn step(&mut self, byte: u8) -> Step {
         if self.is_broken_before(byte) {
             return Step::Broken;
@@ -81,8 +82,8 @@ impl Scanner {
         }
     }
 
-    /// A string does not go over the end of a line, and nothing that is indented as usual begins a
-    /// line with `{` inside another value: whoever wrote the lines before did not finish them.
+    /// Returns whether the value is incomplete and `byte` begins another one. Strings do not span
+    /// lines, and in indented JSON no line inside a value begins with `{`.
     fn is_broken_before(&self, byte: u8) -> bool {
         self.at_line_start
             && (self.text != Text::Outside
@@ -125,7 +126,7 @@ impl Scanner {
         }
     }
 
-    /// Whether the outermost value is closed; asked after [`Step::ListEnds`].
+    /// Returns whether the outermost value is closed, after [`Step::ListEnds`].
     pub(crate) fn is_done(&self) -> bool {
         self.depth == 0
     }
@@ -135,7 +136,7 @@ impl Scanner {
 mod tests {
     use super::*;
 
-    /// The bytes at which something other than `More` happened.
+    /// The steps other than `More`, with their positions.
     fn steps(text: &str) -> Vec<(Step, usize)> {
         let mut scanner = Scanner::default();
         let steps = text.bytes().map(|byte| scanner.step(byte)).enumerate();
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_of_items_are_told_apart() {
+    fn elements_of_items_are_separated() {
         let text = r#"{"items": [{"a": [1, 2]}, 3], "kind": "List"}"#;
         assert_eq!(
             steps(text),

@@ -9,10 +9,10 @@ use crate::cli::OutputFormat;
 /// `kindsight interpreters`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-An interpreter is known by its name. For each name a server may have three components: one built
-in, one from its directory, one that was uploaded; the later in this order overrides the earlier.
-What is changed here takes effect at once and survives a restart. A component that is refused
-leaves the live one as it is, and the answer says at which step it was refused and why.
+An interpreter has a name. For each name a server can have components from three sources: built-in,
+watched directory, upload; a later one in this order overrides an earlier one. Changes take effect at
+once and survive a restart. If a component is refused, the live one stays, and the error names the
+step and the reason.
 
 Examples:
   kindsight interpreters list
@@ -23,8 +23,8 @@ Examples:
   kindsight interpreters inspect widgets -o json
   kindsight interpreters diff widgets-1.0.wasm widgets-1.1.wasm dump/
 
-Exit codes: 0 done; 3 `diff` found that verdicts would change; 1 the server refused or could not be asked (the reason is on standard error);
-2 the command line is wrong.")]
+Exit codes: 0 success; 1 the server refused or could not be reached (the reason is on standard
+error); 2 invalid command line; 3 `diff` found verdicts that would change.")]
 pub(crate) struct InterpretersArgs {
     #[command(subcommand)]
     pub(crate) action: Action,
@@ -32,10 +32,10 @@ pub(crate) struct InterpretersArgs {
     pub(crate) to: To,
 }
 
-/// Who is asked, and how the answer is printed.
+/// Server and output format.
 #[derive(Debug, Args)]
 pub(crate) struct To {
-    /// The server.
+    /// URL of the server.
     #[arg(
         long,
         global = true,
@@ -43,44 +43,44 @@ pub(crate) struct To {
         env = "KINDSIGHT_SERVER"
     )]
     pub(crate) server: String,
-    /// How to print it.
+    /// Output format.
     #[arg(short, long, global = true, value_enum, default_value_t = OutputFormat::Table)]
     pub(crate) output: OutputFormat,
 }
 
-/// What to do with interpreters.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
-    /// Lists all interpreters: version, source, calls and faults.
+    /// Lists all interpreters with version, source, calls and faults.
     List,
-    /// Shows one interpreter: what it judges and how, its limits, statistics, versions and history.
+    /// Shows one interpreter: Kinds, states, settings, limits, statistics, versions and history.
     Inspect(Name),
-    /// Uploads a component and makes it live, or keeps it as candidate.
+    /// Uploads a component and makes it live, or keeps it as a candidate.
     Load(LoadArgs),
-    /// Runs the candidate beside what is live, over every object the server knows.
+    /// Compares the candidate with the live version on every object of the server.
     ///
-    /// Nothing changes: it only says how many verdicts would, which, and how long both took.
+    /// Nothing is changed: it reports which verdicts would change, and the latency of both versions.
     #[command(after_help = "\
-Exit codes: 0 there is a report, whatever it says; 1 there is no candidate, or the server could not
-be asked; 2 the command line is wrong.")]
+Exit codes: 0 success, whether or not verdicts would change; 1 there is no candidate, or the server
+could not be reached; 2 invalid command line.")]
     Shadow(Name),
     /// Makes the candidate live.
     Promote(PromoteArgs),
-    /// Goes back to the version before, and marks the one that was live as bad.
+    /// Rolls back to the previous version, and marks the live one as rolled back.
     Rollback(Name),
-    /// Leaves the interpreter out: its Kinds go to whoever judges them otherwise.
+    /// Disables an interpreter; its Kinds fall back to other interpreters.
     Disable(Name),
-    /// Puts a disabled interpreter back.
+    /// Enables a disabled interpreter.
     Enable(Name),
     /// Shows, replaces or clears the settings of an interpreter.
     Settings(SettingsArgs),
-    /// Removes the uploaded component; the one it overrode, if any, is live again.
+    /// Removes the uploaded component; the component it overrode, if any, is live again.
     Remove(Name),
-    /// Judges files by two components, here and without a server, and says where they differ.
+    /// Compares the verdicts of two components on files, without a server.
     Diff(DiffArgs),
 }
 
-/// A command about one interpreter.
+/// The interpreter of a command.
 #[derive(Debug, Args)]
 pub(crate) struct Name {
     /// Name of the interpreter, as `kindsight interpreters list` shows it.
@@ -90,27 +90,27 @@ pub(crate) struct Name {
 /// `kindsight interpreters load`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The bytes that are live already change nothing. With --digest, what arrives is what you meant:
-`sha256sum widgets.wasm` prints the digits.
+Loading the component that is already live changes nothing. With --digest the server checks the
+digest of the upload; `sha256sum widgets.wasm` prints its digits.
 
 Examples:
   kindsight interpreters load widgets.wasm
   kindsight interpreters load target/wasm32-unknown-unknown/release/my_widgets.wasm --name widgets
   kindsight interpreters load widgets.wasm --candidate
 
-Exit codes: 0 it is live, a candidate, or was there already; 1 it was refused (step and reason are
-on standard error), or the server could not be asked; 2 the command line is wrong.")]
+Exit codes: 0 it is live or a candidate; 1 it was refused (step and reason are on standard error), or
+the server could not be reached; 2 invalid command line.")]
 pub(crate) struct LoadArgs {
-    /// The component, or a core module built with the SDK for `wasm32-unknown-unknown`.
+    /// Component, or core module built with the SDK for `wasm32-unknown-unknown`.
     #[arg(value_name = "FILE.wasm")]
     pub(crate) file: PathBuf,
-    /// Name the component gives itself; the default is the file's name without `.wasm`.
+    /// Name of the interpreter, as the component declares it (default: file name without `.wasm`).
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// Keep it as candidate instead of making it live: `shadow` shows what it would change.
+    /// Keeps it as a candidate instead of making it live; `shadow` shows what it would change.
     #[arg(long)]
     pub(crate) candidate: bool,
-    /// Refuse the bytes unless this is their digest (`sha256:` and 64 hexadecimal digits).
+    /// Expected digest of the file (`sha256:` and 64 hexadecimal digits); refused if it differs.
     #[arg(long, value_name = "DIGEST")]
     pub(crate) digest: Option<String>,
 }
@@ -118,17 +118,17 @@ pub(crate) struct LoadArgs {
 /// `kindsight interpreters promote`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-With --digest nobody can put another candidate between what you looked at and what goes live:
+--digest makes sure that the candidate that goes live is the one that was reviewed:
 
   kindsight interpreters shadow widgets
   kindsight interpreters promote widgets --digest sha256:…
 
-Exit codes: 0 it is live; 1 there is no candidate, it is another than the digest says, or the server
-could not be asked; 2 the command line is wrong.")]
+Exit codes: 0 it is live; 1 there is no candidate, its digest is another one, or the server could not
+be reached; 2 invalid command line.")]
 pub(crate) struct PromoteArgs {
     #[command(flatten)]
     pub(crate) of: Name,
-    /// Only if this is the candidate's digest, in full, as `shadow` prints it.
+    /// Expected digest of the candidate, in full, as `shadow` prints it.
     #[arg(long, value_name = "DIGEST")]
     pub(crate) digest: Option<String>,
 }
@@ -136,8 +136,8 @@ pub(crate) struct PromoteArgs {
 /// `kindsight interpreters settings`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Settings are one JSON object. Which members it may have is said by the component; `inspect` shows
-it. Without FILE the settings are printed as JSON whatever --output says, `{}` where there are none.
+Settings are one JSON object that fits the schema of the component, which `inspect` shows. Without
+FILE the settings are printed, always as JSON; `{}` if there are none.
 
 Examples:
   kindsight interpreters settings widgets > settings.json
@@ -145,15 +145,15 @@ Examples:
   echo '{\"strict\": true}' | kindsight interpreters settings widgets -
   kindsight interpreters settings widgets --clear
 
-Exit codes: 0 done; 1 the component does not take these settings (the reason is on standard error),
-or the server could not be asked; 2 the command line is wrong.")]
+Exit codes: 0 success; 1 the settings do not fit the schema (the reason is on standard error), or the
+server could not be reached; 2 invalid command line.")]
 pub(crate) struct SettingsArgs {
     #[command(flatten)]
     pub(crate) of: Name,
     /// File with the new settings, or `-` for standard input.
     #[arg(value_name = "FILE|-", conflicts_with = "clear")]
     pub(crate) file: Option<PathBuf>,
-    /// Remove the settings.
+    /// Removes the settings.
     #[arg(long)]
     pub(crate) clear: bool,
 }
@@ -161,30 +161,30 @@ pub(crate) struct SettingsArgs {
 /// `kindsight interpreters diff`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each of the two is put on top of the built-in interpreters, as `kindsight interpret --interpreter`
-does. Input is what `kindsight interpret` takes; the objects of one List or one multi-document YAML
-file are each other's related objects. Passed over are objects that go to the same interpreters
-either way. The JSON is that of `shadow`, with A as what is live and B as the candidate.
+Each of the two is loaded on top of the built-in interpreters, as `kindsight interpret --interpreter`
+does. Input is that of `kindsight interpret`; the objects of one List or one YAML stream are each
+other's related objects. Objects that the same interpreters judge in both cases are skipped. The JSON
+output is that of `shadow`, with A as the live version and B as the candidate.
 
 Examples:
   kindsight interpreters diff widgets-1.0.wasm widgets-1.1.wasm dump/
   kubectl get widgets -A -o json | kindsight interpreters diff old.wasm new.wasm
   kindsight interpreters diff old.wasm new.wasm dump/ --now 2026-01-31T12:00:00Z -o json
 
-Exit codes: 0 no verdict would change; 3 verdicts would change; 1 a component was refused or
-something could not be read (the reason is on standard error); 2 the command line is wrong.")]
+Exit codes: 0 no verdict would change; 1 a component was refused or some input could not be read (the
+reason is on standard error); 2 invalid command line; 3 verdicts would change.")]
 pub(crate) struct DiffArgs {
-    /// The component as it is now.
+    /// The old component.
     #[arg(value_name = "A.wasm")]
     pub(crate) old: PathBuf,
-    /// The component as it would be.
+    /// The new component.
     #[arg(value_name = "B.wasm")]
     pub(crate) new: PathBuf,
-    /// Judge as if it were this moment (RFC 3339); the default is now.
+    /// Time to judge at, in RFC 3339 (default: now).
     #[arg(long, value_name = "RFC3339")]
     pub(crate) now: Option<jiff::Timestamp>,
-    /// Files, folders (their *.json, *.jsonl, *.yaml and *.yml), or `-` for standard input, which is
-    /// also what is read where nothing is named.
+    /// Files, directories (their *.json, *.jsonl, *.ndjson, *.yaml and *.yml files, recursively), or
+    /// `-` for standard input, which is the default.
     #[arg(value_name = "OBJECTS")]
     pub(crate) inputs: Vec<PathBuf>,
 }

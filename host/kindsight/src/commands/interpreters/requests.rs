@@ -1,4 +1,4 @@
-//! From what was asked for on the command line to what the server is asked.
+//! Requests to the server for the subcommands.
 
 use std::fs::File;
 use std::io::Read;
@@ -13,42 +13,41 @@ use ureq::http::Method;
 use crate::client::{Request, encoded};
 use crate::commands::interpreters::args::{LoadArgs, PromoteArgs};
 
-/// The largest file that is read, in bytes. No server takes as much; it keeps a wrong path, such as
-/// that of a device, from filling the memory.
+/// Largest file that is read, in bytes. No server accepts as much; it keeps a wrong path, such as a
+/// device, from filling the memory.
 const FILE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
 const WASM: &str = "application/wasm";
 const JSON: &str = "application/json";
 
-/// All interpreters.
+/// Request for all interpreters.
 pub(crate) fn list() -> Request {
     Request::get("/v2/interpreters".to_owned())
 }
 
-/// One interpreter.
+/// Request for one interpreter.
 pub(crate) fn inspect(name: &str) -> Request {
     Request::get(path(name))
 }
 
-/// A command of one word: `shadow`, `rollback`, `disable`, `enable`.
+/// Request of a command without arguments: `shadow`, `rollback`, `disable`, `enable`.
 pub(crate) fn command(name: &str, word: &str) -> Request {
     Request::to(Method::POST, format!("{}/{word}", path(name)))
 }
 
-/// The removal of what was uploaded.
+/// Request that removes the uploaded component.
 pub(crate) fn remove(name: &str) -> Request {
     Request::to(Method::DELETE, path(name))
 }
 
-/// The upload of a component.
+/// Request that uploads a component.
 ///
 /// # Errors
-/// When the file cannot be read, or neither its name nor `--name` says what the interpreter is
-/// called.
+/// When the file cannot be read, or neither its name nor `--name` gives the interpreter's name.
 pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Request> {
     let name = match &args.name {
         Some(name) => name.clone(),
-        None => named_like(&args.file)?.to_string(),
+        None => name_from(&args.file)?.to_string(),
     };
     let parameters = LoadParameters {
         digest: args.digest.clone(),
@@ -58,10 +57,10 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Request> {
     Ok(request.with_body(WASM, bytes_of(&args.file)?))
 }
 
-/// The promotion of the candidate.
+/// Request that promotes the candidate.
 ///
 /// # Errors
-/// When the body cannot be written.
+/// When the body cannot be serialized.
 pub(crate) fn promote(args: &PromoteArgs) -> anyhow::Result<Request> {
     let request = command(&args.of.name, "promote");
     let digest = args.digest.clone();
@@ -71,10 +70,10 @@ pub(crate) fn promote(args: &PromoteArgs) -> anyhow::Result<Request> {
     })
 }
 
-/// New settings from a file, or from standard input where it is `-`.
+/// Request that replaces the settings with those of a file, or of standard input if it is `-`.
 ///
 /// # Errors
-/// When they cannot be read or are not a JSON object: said here, where line and column help.
+/// When they cannot be read or are not a JSON object: checked here for an error with line and column.
 pub(crate) fn settings(name: &str, file: &Path) -> anyhow::Result<Request> {
     let (from, bytes) = if file == Path::new("-") {
         let bytes = read(std::io::stdin().lock()).context("read standard input")?;
@@ -83,11 +82,11 @@ pub(crate) fn settings(name: &str, file: &Path) -> anyhow::Result<Request> {
         (file.display().to_string(), bytes_of(file)?)
     };
     let object: Result<Map<String, Value>, _> = serde_json::from_slice(&bytes);
-    object.with_context(|| format!("{from}: settings are one JSON object"))?;
+    object.with_context(|| format!("{from}: settings must be one JSON object"))?;
     Ok(Request::to(Method::PUT, settings_path(name)).with_body(JSON, bytes))
 }
 
-/// The removal of the settings.
+/// Request that removes the settings.
 pub(crate) fn clear_settings(name: &str) -> Request {
     Request::to(Method::DELETE, settings_path(name))
 }
@@ -100,27 +99,27 @@ fn settings_path(name: &str) -> String {
     format!("{}/settings", path(name))
 }
 
-/// The name of the interpreter that a file is named like.
-fn named_like(file: &Path) -> anyhow::Result<InterpreterName> {
+/// Name of the interpreter, from the name of its file.
+fn name_from(file: &Path) -> anyhow::Result<InterpreterName> {
     name_of(file).with_context(|| {
         format!(
-            "{} is not named like an interpreter ({}); say with --name what it is called",
+            "the file name of {} is not the name of an interpreter ({}); set it with --name",
             file.display(),
             InterpreterName::GRAMMAR
         )
     })
 }
 
-/// None where a file is named like no interpreter.
+/// Name of the interpreter, if the file name without `.wasm` is one.
 fn name_of(file: &Path) -> Option<InterpreterName> {
     let name = file.file_name()?.to_str()?;
     name.strip_suffix(".wasm").unwrap_or(name).parse().ok()
 }
 
-/// What a file holds.
+/// Bytes of a file.
 ///
 /// # Errors
-/// When it cannot be read, or is larger than any component or settings are.
+/// When it cannot be read, or is larger than any component or settings can be.
 pub(crate) fn bytes_of(file: &Path) -> anyhow::Result<Vec<u8>> {
     let opened = File::open(file).map_err(anyhow::Error::from);
     let bytes = opened.and_then(read);

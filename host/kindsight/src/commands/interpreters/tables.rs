@@ -1,4 +1,4 @@
-//! Answers about interpreters, for people.
+//! Answers of the catalog API as tables.
 
 mod inspect;
 mod shadow;
@@ -15,7 +15,7 @@ use crate::table::{Table, clean};
 pub(crate) use inspect::{inspect, settings};
 pub(crate) use shadow::{diff, shadow};
 
-/// How many characters of its Kinds a line of the list shows.
+/// Width of the column of Kinds in the list, in characters.
 const KINDS_WIDTH: usize = 48;
 
 const LIST_HEAD: [&str; 9] = [
@@ -30,7 +30,7 @@ const LIST_HEAD: [&str; 9] = [
     "KINDS",
 ];
 
-/// Prints one line an interpreter.
+/// Prints one line per interpreter.
 pub(crate) fn list(mut to: impl Write, list: &InterpreterList) -> io::Result<()> {
     if list.interpreters.is_empty() {
         return writeln!(to, "no interpreters");
@@ -52,7 +52,7 @@ pub(crate) fn list(mut to: impl Write, list: &InterpreterList) -> io::Result<()>
     table.flush()
 }
 
-/// Prints the result of a command: its detail, and the digest of the component it was about.
+/// Prints the outcome of a command: its detail, and the digest of the component.
 pub(crate) fn outcome(mut to: impl Write, outcome: &Outcome) -> io::Result<()> {
     writeln!(to, "{}", clean(&outcome.detail))?;
     match &outcome.digest {
@@ -61,20 +61,20 @@ pub(crate) fn outcome(mut to: impl Write, outcome: &Outcome) -> io::Result<()> {
     }
 }
 
-/// What may be done after this, a line each. Only a candidate waits for anything.
-pub(crate) fn what_next(outcome: &Outcome) -> Vec<String> {
+/// Commands to run next, a line each. Only for a candidate.
+pub(crate) fn next_steps(outcome: &Outcome) -> Vec<String> {
     if outcome.status != OutcomeStatus::Candidate {
         return Vec::new();
     }
     let (name, digest) = (&outcome.name, outcome.digest.as_ref());
     let only = digest.map_or_else(String::new, |digest| format!(" --digest {digest}"));
     vec![
-        format!("what it would change: kindsight interpreters shadow {name}"),
-        format!("make it live: kindsight interpreters promote {name}{only}"),
+        format!("to see what it would change: kindsight interpreters shadow {name}"),
+        format!("to make it live: kindsight interpreters promote {name}{only}"),
     ]
 }
 
-/// As many Kinds as fit, and how many more there are.
+/// As many Kinds as fit, and the number of the others.
 fn cut(kinds: &[String]) -> String {
     let mut shown = String::new();
     for (position, kind) in kinds.iter().enumerate() {
@@ -90,8 +90,8 @@ fn cut(kinds: &[String]) -> String {
     shown
 }
 
-/// JSON in lines. Control characters are written as JSON escapes: it means the same, and nothing
-/// happens on a terminal.
+/// Indented JSON. Control characters are escaped: the JSON means the same and cannot control a
+/// terminal.
 fn json(value: &impl Serialize) -> String {
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
     let mut escaped = String::new();
@@ -112,7 +112,7 @@ pub(crate) fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{plural}")
 }
 
-/// A text that may be left out.
+/// An optional text; empty for none.
 fn text(maybe: Option<&String>) -> &str {
     maybe.map_or("", String::as_str)
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::table::{Table, clean};
 
-/// Prints the resources, one a line, and the totals. Ages are counted to `now_ms`.
+/// Prints one line per resource, and the totals. Ages are relative to `now_ms`.
 pub(super) fn print(mut to: impl Write, status: &Status<'_>, now_ms: i64) -> io::Result<()> {
     let columns = Columns {
         explain: resources(status).any(|(.., resource)| resource.interpreter.is_some()),
@@ -30,7 +30,7 @@ pub(super) fn print(mut to: impl Write, status: &Status<'_>, now_ms: i64) -> io:
     totals(&mut to, status)
 }
 
-/// Prints the instances, one a line.
+/// Prints one line per instance.
 pub(super) fn print_instances(mut to: impl Write, instances: &Instances<'_>) -> io::Result<()> {
     for id in &instances.instances {
         writeln!(to, "{}", clean(id))?;
@@ -83,7 +83,7 @@ fn totals(to: &mut impl Write, status: &Status<'_>) -> io::Result<()> {
         if let Some(since) = cluster.readiness.stale_since {
             writeln!(
                 to,
-                "{place}: not reachable since {since}, the last word is shown"
+                "{place}: no current report since {since}; the last one is shown"
             )?;
         }
         for fault in cluster.faults.iter() {
@@ -98,9 +98,9 @@ fn totals(to: &mut impl Write, status: &Status<'_>) -> io::Result<()> {
 
 /// Columns of the table of resources.
 struct Columns {
-    /// With the interpreters that judged.
+    /// True to show the interpreter of each verdict.
     explain: bool,
-    /// The moment that ages are counted to.
+    /// The time that ages are relative to, in Unix milliseconds.
     now_ms: i64,
 }
 
@@ -137,12 +137,12 @@ impl Columns {
     }
 }
 
-/// Empty for none.
+/// Text of an optional value; empty for none.
 fn text<'a>(maybe: Option<impl Display>) -> Cow<'a, str> {
     maybe.map_or_else(|| "".into(), |it| it.to_string().into())
 }
 
-/// Since its creation, as `kubectl` shows it; empty where that is not known.
+/// Time since the object's creation, as `kubectl` shows it; empty if it is not known.
 fn age(detail: Option<&Detail>, now_ms: i64) -> String {
     let object = detail.and_then(|it| serde_json::from_str::<Value>(it.as_str()).ok());
     let created = object.as_ref().and_then(|object| {
@@ -154,7 +154,7 @@ fn age(detail: Option<&Detail>, now_ms: i64) -> String {
     })
 }
 
-/// A time span in its two largest units at most.
+/// A time span in one unit, as `kubectl` rounds it.
 fn duration(span_ms: i64) -> String {
     let seconds = (span_ms / 1000).max(0);
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);

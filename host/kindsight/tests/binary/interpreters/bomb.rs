@@ -1,15 +1,16 @@
-//! A component that no compiler survives: it costs a process of its own, and nothing else.
+//! A component that exceeds every limit of the compiler: it fails in a child process, and affects
+//! nothing else.
 
 use std::fs;
 use std::thread;
 
-use super::stage::{CRANE, Stage, crane, said, wait_for, wait_until};
+use super::stage::{CRANE, Stage, crane, judged, wait_for, wait_until};
 
-/// What must be exported to be compiled at all.
+/// The export without which a component is refused before it is compiled.
 const CONTRACT: &str = "kindsight:interpreter/interpreter@1.0.0";
-/// Branches of one table.
+/// Branches of one branch table.
 const TARGETS: usize = 7000;
-/// Tables: within the largest function there may be.
+/// Branch tables; together they stay below the largest valid function.
 const TABLES: usize = 1000;
 
 #[test]
@@ -23,7 +24,7 @@ fn a_component_that_cannot_be_compiled_is_refused_while_the_host_answers() {
     let (status, problem) = thread::scope(|scope| {
         let loading = scope.spawn(|| server.put("/v2/interpreters/bomb", &bomb));
         while !loading.is_finished() {
-            assert_eq!(said(&server).state, "Draining");
+            assert_eq!(judged(&server).state, "Draining");
             answers += 1;
         }
         loading.join().unwrap()
@@ -42,24 +43,24 @@ fn a_component_that_cannot_be_compiled_is_refused_while_the_host_answers() {
     assert!(server.stop());
 }
 
-/// The processes that a process has started, and that it has not seen to the end.
+/// Child processes that have not been reaped.
 fn children(of: u32) -> Vec<String> {
     let processes = fs::read_dir("/proc").unwrap();
     let stats = processes.filter_map(|entry| {
-        // A process may be gone by now.
+        // The process may have ended meanwhile.
         fs::read_to_string(entry.unwrap().path().join("stat")).ok()
     });
     let parent = of.to_string();
     let is_child = |stat: &String| {
-        // After the name, which may hold anything: state, parent.
+        // The name, which can have any characters, is followed by state and parent.
         let (_, rest) = stat.rsplit_once(')').unwrap_or_default();
         rest.split_whitespace().nth(1) == Some(&parent)
     };
     stats.filter(is_child).collect()
 }
 
-/// A valid component with one function: tables of branches between two blocks each. Every branch of
-/// a table is an edge of its own to the compiler, which is some hundred bytes for one of wasm.
+/// A valid component with one function of branch tables. Every branch is an edge in the compiler's
+/// graph: some hundred bytes of memory for one byte of Wasm.
 fn bomb() -> Vec<u8> {
     let mut table = vec![0x02, 0x40, 0x02, 0x40, 0x20, 0x00, 0x0e];
     table.extend(number(TARGETS));

@@ -1,13 +1,13 @@
-//! The cache of compiled interpreters: nobody's word is taken for what is in it.
+//! The cache of compiled interpreters: files that were tampered with are detected.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use super::stage::{CRANE, Stage, crane, digest, said, version, wait_for};
+use super::stage::{CRANE, Stage, crane, digest, judged, version, wait_for};
 
 #[test]
-fn compiled_code_that_was_tampered_with_is_made_again() {
+fn compiled_code_that_was_tampered_with_is_compiled_again() {
     let stage = Stage::new(1);
     let server = stage.serve();
     let (status, outcome) = server.put(CRANE, crane());
@@ -19,18 +19,15 @@ fn compiled_code_that_was_tampered_with_is_made_again() {
     assert_eq!(mode & 0o777, 0o700);
     assert!(server.stop());
 
-    // The code of version 1 under the name of version 2, whole and with a good seal.
+    // The code of version 1 under the name of version 2, complete and with a valid seal.
     let (first, second) = (compiled(&stage, crane()), compiled(&stage, &v2));
     let (good, foreign) = (fs::read(&second).unwrap(), fs::read(&first).unwrap());
     fs::write(&second, &foreign).unwrap();
     let server = stage.serve();
-    let said_now = said(&server);
-    assert_eq!(
-        (said_now.state.as_str(), said_now.digest),
-        ("Parked", digest(&v2))
-    );
-    let made_again = fs::read(&second).unwrap();
-    assert!(made_again != foreign, "it was not replaced");
+    let live = judged(&server);
+    assert_eq!((live.state.as_str(), live.digest), ("Parked", digest(&v2)));
+    let compiled_again = fs::read(&second).unwrap();
+    assert!(compiled_again != foreign, "it was not replaced");
     assert!(server.stop());
 
     // One bit of the machine code.
@@ -39,7 +36,7 @@ fn compiled_code_that_was_tampered_with_is_made_again() {
     changed[middle] ^= 1;
     fs::write(&second, &changed).unwrap();
     let server = stage.serve();
-    assert_eq!(said(&server).digest, digest(&v2));
+    assert_eq!(judged(&server).digest, digest(&v2));
     assert!(fs::read(&second).unwrap() != changed, "it was not replaced");
 
     // The whole cache, while the host serves.
@@ -53,7 +50,7 @@ fn compiled_code_that_was_tampered_with_is_made_again() {
     assert!(server.stop());
 }
 
-/// Where the code of a component is kept.
+/// Path of the compiled code of a component.
 fn compiled(stage: &Stage, bytes: &[u8]) -> PathBuf {
     let digest = digest(bytes);
     let name = digest.trim_start_matches("sha256:");

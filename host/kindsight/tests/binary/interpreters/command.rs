@@ -1,5 +1,5 @@
-//! `kindsight interpreters …` against a server: what each command prints and ends with, and what is
-//! there after a restart.
+//! `kindsight interpreters …` against a server: output and exit code of each command, and the state
+//! after a restart.
 
 use std::fs;
 use std::process::Output;
@@ -7,7 +7,7 @@ use std::process::Output;
 use serde_json::Value;
 
 use super::stage::{
-    CRANE, Stage, crane, digest, named, said, version, wait_for, wait_for_generic, wait_until,
+    CRANE, Stage, crane, digest, judged, named, version, wait_for, wait_for_generic, wait_until,
 };
 use crate::process::{Server, run, text};
 
@@ -22,15 +22,15 @@ fn command_with(server: &Server, args: &[&str], input: &str) -> Output {
     run(&all, input)
 }
 
-/// Ends well; answers what it printed.
+/// Runs a command that succeeds; returns its output.
 fn done(server: &Server, args: &[&str]) -> String {
     let output = command(server, args);
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{args:?}: {said}");
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {errors}");
     text(&output.stdout)
 }
 
-/// Ends with 1 and prints nothing but the reason; answers it.
+/// Runs a command that fails with 1 and prints nothing but the reason; returns the reason.
 fn refused(server: &Server, args: &[&str]) -> String {
     let output = command(server, args);
     assert_eq!(output.status.code(), Some(1), "{args:?}");
@@ -38,13 +38,13 @@ fn refused(server: &Server, args: &[&str]) -> String {
     text(&output.stderr)
 }
 
-fn check(said: &str, expected: &[&str]) {
+fn check(output: &str, expected: &[&str]) {
     for expected in expected {
-        assert!(said.contains(expected), "{expected} is not in: {said}");
+        assert!(output.contains(expected), "{expected} is not in: {output}");
     }
 }
 
-/// A file that can be named on a command line.
+/// Writes a file; returns its path.
 fn written(stage: &Stage, name: &str, bytes: &[u8]) -> String {
     let path = stage.elsewhere(name);
     fs::write(&path, bytes).unwrap();
@@ -77,7 +77,7 @@ fn an_interpreter_is_loaded_tried_promoted_and_rolled_back_by_hand() {
         &text(&output.stderr),
         &["interpreters shadow crane", &promote],
     );
-    assert_eq!(said(&server).digest, digest(v1));
+    assert_eq!(judged(&server).digest, digest(v1));
 
     let report = done(&server, &["shadow", "crane"]);
     check(
@@ -88,7 +88,11 @@ fn an_interpreter_is_loaded_tried_promoted_and_rolled_back_by_hand() {
     let report: Value = serde_json::from_str(&report).unwrap();
     assert_eq!(report["changes"][0]["count"], 2, "{report}");
     assert_eq!(report["changes"][0]["samples"][0]["to"]["state"], "Parked");
-    assert_eq!(said(&server).digest, digest(v1), "a shadow changes nothing");
+    assert_eq!(
+        judged(&server).digest,
+        digest(v1),
+        "a shadow changes nothing"
+    );
 
     let other = digest(b"other");
     let args = ["promote", "crane", "--digest", &other];
@@ -127,7 +131,7 @@ fn an_interpreter_is_loaded_tried_promoted_and_rolled_back_by_hand() {
 }
 
 #[test]
-fn settings_are_held_against_the_schema_and_change_verdicts() {
+fn settings_are_checked_by_the_schema_and_change_verdicts() {
     let stage = Stage::new(1);
     let server = stage.serve();
     let file = written(&stage, "crane.wasm", crane());
@@ -136,18 +140,18 @@ fn settings_are_held_against_the_schema_and_change_verdicts() {
     assert_eq!(done(&server, &["settings", "crane"]), "{}\n");
     let settings = written(&stage, "settings.json", br#"{"ready": "Draining"}"#);
     done(&server, &["settings", "crane", &settings]);
-    wait_until("ready as set", || said(&server).state == "Ready");
+    wait_until("ready as set", || judged(&server).state == "Ready");
     let output = command_with(&server, &["settings", "crane", "-"], r#"{"ready": 3}"#);
     assert_eq!(output.status.code(), Some(1));
     check(&text(&output.stderr), &["422", "step: published", "/ready"]);
     check(&done(&server, &["settings", "crane"]), &["Draining"]);
     done(&server, &["settings", "crane", "--clear"]);
-    wait_until("draining again", || said(&server).state == "Draining");
+    wait_until("draining again", || judged(&server).state == "Draining");
     assert!(server.stop());
 }
 
 #[test]
-fn what_is_refused_says_at_which_step_and_why() {
+fn a_refusal_names_the_step_and_the_reason() {
     let stage = Stage::new(1);
     let server = stage.serve();
     let file = written(&stage, "crane.wasm", crane());
@@ -187,7 +191,7 @@ fn what_is_refused_says_at_which_step_and_why() {
 }
 
 #[test]
-fn what_was_uploaded_is_there_after_a_restart_and_after_a_kill() {
+fn uploads_survive_a_restart_and_a_kill() {
     let stage = Stage::new(2);
     let server = stage.serve();
     let (v1, v2, v3) = (crane(), version(2), version(3));
@@ -208,7 +212,7 @@ fn what_was_uploaded_is_there_after_a_restart_and_after_a_kill() {
         (422, &"received".into()),
         "{problem}"
     );
-    // What is in the directory is overridden by what was uploaded.
+    // An upload overrides the directory.
     stage.put("crane.wasm", &version(9));
     wait_until("the directory", || {
         server.get(CRANE).1["versions"]
@@ -223,11 +227,11 @@ fn what_was_uploaded_is_there_after_a_restart_and_after_a_kill() {
     assert!(server.stop());
     let server = stage.serve();
     assert_eq!(kept(&server), before);
-    assert_eq!(said(&server).digest, digest(&v2));
+    assert_eq!(judged(&server).digest, digest(&v2));
     server.kill();
     let server = stage.serve();
     assert_eq!(kept(&server), before);
-    assert_eq!(said(&server).digest, digest(&v2));
+    assert_eq!(judged(&server).digest, digest(&v2));
     let (status, outcome) = server.post(&format!("{CRANE}/promote"), "");
     assert_eq!(
         (status, &outcome["digest"]),
@@ -240,7 +244,7 @@ fn what_was_uploaded_is_there_after_a_restart_and_after_a_kill() {
     assert!(server.stop());
 }
 
-/// What a restart must not change.
+/// The state that a restart must not change.
 fn kept(server: &Server) -> Vec<Value> {
     let list = server.get("/v2/interpreters").1;
     let mut kept: Vec<Value> = list["interpreters"].as_array().unwrap().clone();

@@ -4,7 +4,7 @@
 use std::fs;
 
 use super::stage::{
-    CRANE, STATUS, Stage, crane, digest, resources, said, version, wait_for, wait_for_generic,
+    CRANE, STATUS, Stage, crane, digest, judged, resources, version, wait_for, wait_for_generic,
     wait_until,
 };
 
@@ -15,10 +15,10 @@ fn a_new_kind_with_a_state_nobody_declared_before_shows_in_the_answer() {
     wait_for_generic(&server);
 
     stage.put("crane.wasm", crane());
-    let said_v1 = wait_for(&server, crane());
-    assert_eq!(said_v1.state, "Draining");
+    let judged_v1 = wait_for(&server, crane());
+    assert_eq!(judged_v1.state, "Draining");
     assert_eq!(
-        (said_v1.interpreter.as_str(), said_v1.version.as_str()),
+        (judged_v1.interpreter.as_str(), judged_v1.version.as_str()),
         ("crane", "1.0.0")
     );
     let answer = server.get(STATUS).1;
@@ -50,14 +50,14 @@ fn a_new_kind_with_a_state_nobody_declared_before_shows_in_the_answer() {
     assert_eq!(of(&digest(&v2))["outcome"], "rolled-back", "{versions}");
     assert_eq!(of(&digest(crane()))["outcome"], "live", "{versions}");
 
-    // The file is there still. A host that starts sees it as new, and says what is wrong with it.
+    // The file is still there. A server that starts handles it as new, and refuses it with a note.
     assert!(server.stop());
     let server = stage.serve();
-    assert_eq!(said(&server).state, "Draining");
+    assert_eq!(judged(&server).state, "Draining");
     wait_until("the note", || stage.note("crane.wasm").is_some());
     let note = stage.note("crane.wasm").unwrap();
     assert!(note.contains("rolled back from"), "{note}");
-    assert_eq!(said(&server).digest, digest(crane()));
+    assert_eq!(judged(&server).digest, digest(crane()));
 
     fs::remove_file(stage.file("crane.wasm")).unwrap();
     wait_for_generic(&server);

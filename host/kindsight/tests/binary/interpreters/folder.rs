@@ -1,11 +1,11 @@
-//! The watched directory against each way in which files are written.
+//! The watched directory, with each way in which files are written.
 
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::fs::symlink;
 
 use super::stage::{
-    CRANE, Stage, crane, digest, named, pause, said, version, wait_for, wait_for_generic,
+    CRANE, Stage, crane, digest, judged, named, pause, version, wait_for, wait_for_generic,
     wait_until,
 };
 
@@ -32,7 +32,7 @@ fn garbage_is_refused_beside_the_file_until_a_good_one_takes_its_place() {
 }
 
 #[test]
-fn every_way_of_writing_is_understood() {
+fn every_way_of_writing_a_file_is_handled() {
     let stage = Stage::new(2);
     let server = stage.serve();
     let file = stage.file("crane.wasm");
@@ -44,18 +44,18 @@ fn every_way_of_writing_is_understood() {
     fs::write(&file, &v2).unwrap();
     wait_for(&server, &v2);
 
-    // Written slowly, with pauses that are shorter than a look, and one that is longer: half a file
-    // is refused, and what is live stays.
+    // Written slowly, with pauses shorter than the settling time, and one that is longer: half a file
+    // is refused, and the live version stays.
     let v3 = version(3);
     let mut slow = File::create(&file).unwrap();
     let (first, second) = v3.split_at(v3.len() / 2);
     for part in first.chunks(first.len().div_ceil(5)) {
         slow.write_all(part).unwrap();
         pause(200);
-        assert_eq!(said(&server).digest, digest(&v2));
+        assert_eq!(judged(&server).digest, digest(&v2));
     }
     wait_until("half a file is refused", || {
-        assert_eq!(said(&server).digest, digest(&v2));
+        assert_eq!(judged(&server).digest, digest(&v2));
         stage.note("crane.wasm").is_some()
     });
     slow.write_all(second).unwrap();
@@ -79,7 +79,7 @@ fn every_way_of_writing_is_understood() {
     assert!(server.stop());
 }
 
-/// A new folder with the file, and the switch of `..data` to it.
+/// Creates a new directory with the file, and switches the link `..data` to it.
 fn configure(stage: &Stage, name: &str, bytes: &[u8]) {
     fs::create_dir(stage.file(name)).unwrap();
     fs::write(stage.file(name).join("crane.wasm"), bytes).unwrap();
@@ -112,23 +112,23 @@ fn a_file_that_is_given_another_name_stays_live() {
     stage.put("crane.wasm", crane());
     wait_for(&server, crane());
     fs::rename(stage.file("crane.wasm"), stage.file("lift.wasm")).unwrap();
-    // It takes over under its new name: at no time is there nobody who judges cranes.
+    // It stays live under its new name: cranes are judged at all times.
     let mut events = Vec::new();
-    wait_until("it is taken in again", || {
-        assert_eq!(said(&server).state, "Draining");
-        let page = server.get(CRANE).1;
-        let history = page["history"].as_array().unwrap().iter();
+    wait_until("it is loaded again", || {
+        assert_eq!(judged(&server).state, "Draining");
+        let detail = server.get(CRANE).1;
+        let history = detail["history"].as_array().unwrap().iter();
         events = history.map(|it| it["action"].clone()).collect();
         events.len() > 1
     });
-    assert_eq!(events, ["load", "load"], "never taken out");
-    // Two files of one name: the first stays, and where it goes the second takes its place.
+    assert_eq!(events, ["load", "load"], "never unloaded");
+    // Two files with one name: the first stays live, and the second replaces it when it is deleted.
     let v2 = version(2);
     stage.put("other.wasm", &v2);
     wait_until("the note", || stage.note("other.wasm").is_some());
     let note = stage.note("other.wasm").unwrap();
     assert!(note.contains("`lift.wasm`"), "{note}");
-    assert_eq!(said(&server).digest, digest(crane()));
+    assert_eq!(judged(&server).digest, digest(crane()));
     fs::remove_file(stage.file("lift.wasm")).unwrap();
     wait_for(&server, &v2);
     wait_until("no note", || stage.note("other.wasm").is_none());
@@ -136,7 +136,7 @@ fn a_file_that_is_given_another_name_stays_live() {
 }
 
 #[test]
-fn a_file_that_holds_another_interpreter_now_takes_the_old_one_out() {
+fn a_file_that_is_replaced_by_another_interpreter_unloads_the_old_one() {
     let stage = Stage::new(1);
     let server = stage.serve();
     stage.put("crane.wasm", crane());

@@ -1,15 +1,16 @@
-//! SIGKILL at any moment while versions are uploaded: the old set or the new, never none, never half.
+//! SIGKILL at any moment while versions are uploaded: the old set or the new one is live, never none
+//! and never a mix.
 
 use std::thread;
 
-use super::stage::{CRANE, Stage, digest, pause, said, version, wait_for};
+use super::stage::{CRANE, Stage, digest, judged, pause, version, wait_for};
 use crate::process::{Server, try_put};
 
 const ROUNDS: usize = 15;
-/// The longest a server lives, in milliseconds: some uploads.
+/// Longest life of a server, in milliseconds: enough for some uploads.
 const LIFE_MS: u64 = 1500;
 
-/// What a client knows of its uploads.
+/// A client's record of its uploads.
 #[derive(Clone, Copy, Default)]
 struct Uploads {
     /// The last version that was acknowledged, or that was found live since; 0 for none.
@@ -19,7 +20,7 @@ struct Uploads {
 }
 
 #[test]
-fn a_kill_leaves_what_was_acknowledged_or_what_was_on_its_way() {
+fn a_kill_leaves_the_acknowledged_version_or_the_one_in_progress() {
     let stage = Stage::new(3);
     let mut uploads = Uploads::default();
     let mut random = Random(20_261_121);
@@ -33,7 +34,7 @@ fn a_kill_leaves_what_was_acknowledged_or_what_was_on_its_way() {
         server.kill();
         let before = uploads.acknowledged;
         uploads = uploader.join().unwrap();
-        // On a machine so busy that nothing comes to an end, the next one lives longer.
+        // On a machine so busy that no upload is acknowledged, the next server lives longer.
         life_ms = if uploads.acknowledged > before {
             LIFE_MS
         } else {
@@ -50,31 +51,31 @@ fn a_kill_leaves_what_was_acknowledged_or_what_was_on_its_way() {
 }
 
 #[test]
-fn a_kill_while_a_file_is_taken_leaves_the_old_or_the_new() {
+fn a_kill_while_a_file_is_loaded_leaves_the_old_or_the_new_version() {
     let stage = Stage::new(2);
     let mut random = Random(4);
     let mut server = stage.serve();
     for number in 1..=6 {
         stage.put("crane.wasm", &version(number));
-        // The file is seen after one second at most, and taken within the next.
+        // The file is found after one second at most, and loaded within the next.
         pause(random.below(1600));
         server.kill();
         server = stage.serve();
-        let (said, before) = (said(&server), digest(&version(number - 1)));
+        let (judged, before) = (judged(&server), digest(&version(number - 1)));
         let is_old = match number {
-            1 => said.interpreter == "generic",
-            _ => said.digest == before,
+            1 => judged.interpreter == "generic",
+            _ => judged.digest == before,
         };
         assert!(
-            is_old || said.digest == digest(&version(number)),
-            "{said:?}"
+            is_old || judged.digest == digest(&version(number)),
+            "{judged:?}"
         );
         wait_for(&server, &version(number));
     }
     assert!(server.stop());
 }
 
-/// One version after the other, until the server is gone.
+/// Uploads one version after the other, until the server is killed.
 fn upload(url: &str, mut uploads: Uploads) -> Uploads {
     loop {
         uploads.sent += 1;
@@ -86,20 +87,20 @@ fn upload(url: &str, mut uploads: Uploads) -> Uploads {
     }
 }
 
-/// Answers which version is live; 0 for none.
+/// Checks the live version and returns it; 0 for none.
 fn check(server: &Server, uploads: Uploads, round: usize) -> usize {
     let (status, list) = server.get("/v2/interpreters");
     assert_eq!(status, 200, "{list}");
     let mut interpreters = list["interpreters"].as_array().unwrap().iter();
     let crane = interpreters.find(|it| it["name"] == "crane");
     let live = crane.and_then(|it| it["digest"].as_str());
-    let said = said(server);
+    let judged = judged(server);
     let Some(live) = live else {
         assert_eq!(
             uploads.acknowledged, 0,
-            "round {round}: what was live is gone: {list}"
+            "round {round}: the acknowledged version is gone: {list}"
         );
-        assert_eq!(said.interpreter, "generic");
+        assert_eq!(judged.interpreter, "generic");
         return 0;
     };
     let Uploads { acknowledged, sent } = uploads;
@@ -107,14 +108,14 @@ fn check(server: &Server, uploads: Uploads, round: usize) -> usize {
     let found = allowed
         .filter(|number| *number > 0)
         .find(|number| digest(&version(*number)) == live);
-    assert_eq!(said.digest, live, "round {round}");
-    assert_eq!(said.state, "Parked", "round {round}");
+    assert_eq!(judged.digest, live, "round {round}");
+    assert_eq!(judged.state, "Parked", "round {round}");
     found.unwrap_or_else(|| {
         panic!("round {round}: {live} is neither version {acknowledged} nor {sent}")
     })
 }
 
-/// The same numbers in every run (Knuth's constants).
+/// Pseudorandom numbers, the same in every run (Knuth's constants).
 struct Random(u64);
 
 impl Random {

@@ -1,5 +1,5 @@
-//! What these tests have in common: a store with an application of cranes, a cluster that reports on
-//! them, and components.
+//! Fixture of these tests: a store with an application of cranes, a cluster that reports on them, and
+//! components.
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -19,13 +19,13 @@ use tempfile::TempDir;
 
 use crate::process::{Server, run, text};
 
-/// The longest anything may take to show; a busy machine compiles slowly.
+/// Timeout until a change shows; a busy machine compiles slowly.
 const SHOWN_MAX: Duration = Duration::from_mins(1);
 const CONTEXT: &str = "5577006791947779410";
 const CLUSTER: &str = "docks+east";
-/// What is asked about the cranes.
+/// Path of the status query about the cranes.
 pub(crate) const STATUS: &str = "/v2/projects/port/composite-apps/quay/v1/deployment-intent-groups/cranes/status?type=cluster&explain=true";
-/// Where the interpreter of cranes is.
+/// Path of the interpreter of cranes.
 pub(crate) const CRANE: &str = "/v2/interpreters/crane";
 
 /// Everything that outlives a server.
@@ -35,9 +35,9 @@ pub(crate) struct Stage {
     cranes: usize,
 }
 
-/// Who says what of all cranes.
+/// State of all cranes, and the interpreter that judged them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct Judged {
     pub(crate) state: String,
     pub(crate) interpreter: String,
     pub(crate) version: String,
@@ -45,7 +45,7 @@ pub(crate) struct Said {
 }
 
 impl Stage {
-    /// With so many cranes, all of them draining.
+    /// Creates a store and a report with so many cranes, all of them draining.
     pub(crate) fn new(cranes: usize) -> Self {
         let stage = Self {
             data: tempfile::tempdir().unwrap(),
@@ -57,7 +57,7 @@ impl Stage {
         }
         stage.fill_store();
         stage.report(0);
-        warm_up(stage.data.path());
+        copy_cache(stage.data.path());
         stage
     }
 
@@ -66,7 +66,7 @@ impl Stage {
         self.serve_with(&[])
     }
 
-    /// The same with further arguments.
+    /// Starts a server as [`Stage::serve`] does, with further arguments.
     pub(crate) fn serve_with(&self, more: &[&str]) -> Server {
         let reports = self.place.path().join("reports");
         let cluster = format!("{CLUSTER}={}", reports.display());
@@ -103,12 +103,12 @@ impl Stage {
         fs::rename(draft, self.file(name)).unwrap();
     }
 
-    /// What the note beside a file says.
+    /// Text of the note beside a file.
     pub(crate) fn note(&self, file: &str) -> Option<String> {
         fs::read_to_string(self.file(&format!("{file}.refused.txt"))).ok()
     }
 
-    /// The cluster reports anew; no two rounds say the same.
+    /// Writes a new report of the cluster; each round has another one.
     pub(crate) fn report(&self, round: usize) {
         let statuses = (0..self.cranes).map(|number| {
             let crane = json!({
@@ -132,7 +132,7 @@ impl Stage {
         fs::rename(draft, self.place.path().join("reports/lift.json")).unwrap();
     }
 
-    /// As an orchestrator would, through the AppContext library.
+    /// Fills the store through the AppContext library, as an orchestrator would.
     fn fill_store(&self) {
         let store = RedbStore::open(&self.data.path().join("store.redb")).unwrap();
         let store: Arc<dyn Store> = Arc::new(store);
@@ -188,10 +188,10 @@ impl Stage {
     }
 }
 
-/// Compiling what is built in takes seconds: the cache that all tests share is copied.
-fn warm_up(data: &Path) {
-    static WARM: OnceLock<()> = OnceLock::new();
-    WARM.get_or_init(|| {
+/// Copies the cache that all tests share: compiling the built-in interpreters takes seconds.
+fn copy_cache(data: &Path) {
+    static FILLED: OnceLock<()> = OnceLock::new();
+    FILLED.get_or_init(|| {
         let output = run(&["interpret"], r#"{"apiVersion": "v1", "kind": "Pod"}"#);
         assert!(output.status.success(), "{}", text(&output.stderr));
     });
@@ -213,7 +213,7 @@ pub(crate) fn crane() -> &'static [u8] {
     guests.find(|guest| guest.name == "crane").unwrap().wasm
 }
 
-/// A later version of it, to which every crane is `Parked`.
+/// A later version of the interpreter of cranes: every crane is `Parked`.
 pub(crate) fn version(number: usize) -> Vec<u8> {
     named("crane", number, "Crane")
 }
@@ -231,7 +231,7 @@ pub(crate) fn named(name: &str, number: usize, kind: &str) -> Vec<u8> {
     kindsight_tests::hostile(&description.to_string())
 }
 
-/// `sha256:…` of a component, as the host says it.
+/// `sha256:…` of a component, as the host prints it.
 pub(crate) fn digest(bytes: &[u8]) -> String {
     kindsight_model::Digest::of(bytes).to_string()
 }
@@ -242,20 +242,20 @@ pub(crate) fn resources(answer: &Value) -> &[Value] {
     resources.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// What is said of all cranes; fails if an answer says different things of them.
-pub(crate) fn said(server: &Server) -> Said {
+/// Queries the state of all cranes; fails if an answer mixes states or interpreters.
+pub(crate) fn judged(server: &Server) -> Judged {
     let (status, answer) = server.get(STATUS);
     assert_eq!(status, 200, "{answer}");
-    let mut said: Vec<Said> = resources(&answer).iter().map(said_of).collect();
-    said.dedup();
-    assert_eq!(said.len(), 1, "a mixed answer: {answer}");
-    said.remove(0)
+    let mut judged: Vec<Judged> = resources(&answer).iter().map(judged_of).collect();
+    judged.dedup();
+    assert_eq!(judged.len(), 1, "a mixed answer: {answer}");
+    judged.remove(0)
 }
 
-fn said_of(resource: &Value) -> Said {
+fn judged_of(resource: &Value) -> Judged {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let by = &resource["interpreter"];
-    Said {
+    Judged {
         state: text(&resource["cluster-status"]),
         interpreter: text(&by["name"]),
         version: text(&by["version"]),
@@ -263,33 +263,33 @@ fn said_of(resource: &Value) -> Said {
     }
 }
 
-/// Waits until it is so. The pause leaves the processors to whoever has something to do.
-pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+/// Waits until a condition holds. The pause leaves the processors to the server.
+pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let begin = Instant::now();
-    while !is_so() {
-        assert!(begin.elapsed() < SHOWN_MAX, "still not so: {what}");
+    while !holds() {
+        assert!(begin.elapsed() < SHOWN_MAX, "timed out waiting for: {what}");
         pause(20);
     }
 }
 
 /// Waits until the cranes are judged by this component.
-pub(crate) fn wait_for(server: &Server, bytes: &[u8]) -> Said {
+pub(crate) fn wait_for(server: &Server, bytes: &[u8]) -> Judged {
     let digest = digest(bytes);
     wait_until(&format!("judged by {digest}"), || {
-        said(server).digest == digest
+        judged(server).digest == digest
     });
-    said(server)
+    judged(server)
 }
 
-/// Waits until the cranes are judged by conventions alone.
+/// Waits until the cranes are judged by the generic interpreter.
 pub(crate) fn wait_for_generic(server: &Server) {
     wait_until("judged by the generic interpreter", || {
-        said(server).interpreter == "generic"
+        judged(server).interpreter == "generic"
     });
-    assert_eq!(said(server).state, "Pending");
+    assert_eq!(judged(server).state, "Pending");
 }
 
-/// The time that a writer, or a killer, lets pass.
+/// Sleeps between two steps of a writer or a kill.
 pub(crate) fn pause(milliseconds: u64) {
     std::thread::sleep(Duration::from_millis(milliseconds));
 }

@@ -1,40 +1,40 @@
-//! Many swaps while clients ask and bundles arrive.
+//! Many swaps while clients send queries and bundles arrive.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use super::stage::{CRANE, STATUS, Stage, digest, pause, resources, said, version, wait_until};
+use super::stage::{CRANE, STATUS, Stage, digest, judged, pause, resources, version, wait_until};
 use crate::process::Server;
 
 const SWAPS: usize = 200;
-/// Swaps after which the process has taken what it needs.
+/// Swaps after which memory and threads of the process are stable.
 const WARM_UP: usize = 20;
-/// Threads by which the process may differ after the warm-up: steps that block take turns on threads
-/// that last for some seconds, so their number follows how busy the machine is. A thread that one swap
-/// in ten left behind is more than that.
+/// Threads that the process may gain after the warm-up: blocking steps run on threads that stay for
+/// some seconds, so their number depends on the load of the machine. A leak of one thread in ten swaps
+/// exceeds it.
 const THREADS_SLACK: u64 = (SWAPS - WARM_UP) as u64 / 10;
-/// Versions that take turns: more than are kept, so that each comes back as a new one.
+/// Versions that are loaded in turn: more than are kept, so that each is loaded as a new one.
 const VERSIONS: usize = 8;
 const CRANES: usize = 20;
 
-/// What a process holds.
+/// Resources of a process.
 #[derive(Debug, Clone, Copy)]
-struct Held {
+struct Usage {
     resident_kb: u64,
     threads: u64,
 }
 
 #[test]
-fn two_hundred_swaps_mix_no_answer_and_leave_nothing_behind() {
+fn two_hundred_swaps_mix_no_answer_and_leak_nothing() {
     let stage = Stage::new(CRANES);
     let server = stage.serve();
     let versions: Vec<Vec<u8>> = (1..=VERSIONS).map(version).collect();
     let digests: BTreeSet<String> = versions.iter().map(|bytes| digest(bytes)).collect();
     swap(&server, &versions[0]);
     wait_until("the first version", || {
-        digests.contains(&said(&server).digest)
+        digests.contains(&judged(&server).digest)
     });
 
     let (is_over, answers) = (AtomicBool::new(false), AtomicUsize::new(0));
@@ -61,7 +61,7 @@ fn two_hundred_swaps_mix_no_answer_and_leave_nothing_behind() {
         for number in 1..=WARM_UP {
             swap(&server, &versions[number % VERSIONS]);
         }
-        let before = Held::of(&server);
+        let before = Usage::of(&server);
         for number in WARM_UP + 1..=SWAPS {
             swap(&server, &versions[number % VERSIONS]);
         }
@@ -69,16 +69,16 @@ fn two_hundred_swaps_mix_no_answer_and_leave_nothing_behind() {
         before
     });
     let last = digest(&versions[SWAPS % VERSIONS]);
-    wait_until("the last version", || said(&server).digest == last);
+    wait_until("the last version", || judged(&server).digest == last);
     for _ in 0..20 {
-        assert_eq!(said(&server).digest, last, "a version that is gone");
+        assert_eq!(judged(&server).digest, last, "a version that is gone");
     }
     assert!(answers.load(Ordering::Relaxed) >= SWAPS, "{answers:?}");
     let bound_kb = before.resident_kb * 3 / 2 + 16 * 1024;
     wait_until("no more threads than before", || {
-        Held::of(&server).threads < before.threads + THREADS_SLACK
+        Usage::of(&server).threads < before.threads + THREADS_SLACK
     });
-    let after = Held::of(&server);
+    let after = Usage::of(&server);
     assert!(
         after.resident_kb <= bound_kb,
         "{before:?} before, {after:?} after"
@@ -86,7 +86,7 @@ fn two_hundred_swaps_mix_no_answer_and_leave_nothing_behind() {
     assert!(server.stop());
 }
 
-/// Says that it is over, also where a step fails: the others wait for that.
+/// Stops the other threads when it is dropped, also if a step fails.
 struct Ended<'a>(&'a AtomicBool);
 
 impl Drop for Ended<'_> {
@@ -104,7 +104,7 @@ fn swap(server: &Server, bytes: &[u8]) {
     );
 }
 
-/// Every resource of an answer is judged by one version, and by one that there is.
+/// Checks that all resources of an answer are judged by one known version.
 fn ask(server: &Server, digests: &BTreeSet<String>) {
     let (status, answer) = server.get(STATUS);
     assert_eq!(status, 200, "{answer}");
@@ -119,7 +119,7 @@ fn ask(server: &Server, digests: &BTreeSet<String>) {
     assert!(resources.iter().all(|it| it["cluster-status"] == "Parked"));
 }
 
-impl Held {
+impl Usage {
     fn of(server: &Server) -> Self {
         let status = fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
         let number = |name: &str| {

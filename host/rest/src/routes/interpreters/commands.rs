@@ -1,55 +1,19 @@
-//! What can be done to an interpreter that is there.
+//! Commands to an interpreter that is there.
 
 use axum::extract::State;
 use kindsight_api::interpreters::{Outcome, Promotion, ShadowReport};
 use kindsight_api::problem::ProblemDocument;
-use utoipa::IntoResponses;
 
-use super::{Answered, Body, Wrong, run};
+use super::{Answered, Body, run};
 use crate::AppState;
 use crate::catalog::Command;
-use crate::command::{self, Bare, Name, NoParameters};
+use crate::command::{self, Name, NoInput, NoParameters};
+use crate::routes::errors::{CommandErrors, CommonErrors, SettingsErrors};
 
-/// Why a command to an interpreter that is there is not carried out.
-#[derive(IntoResponses)]
-#[expect(dead_code, reason = "it is described, never made")]
-enum NotDone {
-    #[response(
-        status = 403,
-        description = "A page of another origin asks.",
-        content_type = "application/problem+json"
-    )]
-    Foreign(ProblemDocument),
-    #[response(
-        status = 404,
-        description = "There is none of this name; the problem names those that there are.",
-        content_type = "application/problem+json"
-    )]
-    NotFound(ProblemDocument),
-    #[response(
-        status = 409,
-        description = "It does not fit what there is now: nothing waits to be promoted, nothing is there to go back to, or another host changed the interpreters at the same moment.",
-        content_type = "application/problem+json"
-    )]
-    Conflict(ProblemDocument),
-}
-
-/// Why settings are not taken.
-#[derive(IntoResponses)]
-#[expect(dead_code, reason = "it is described, never made")]
-enum NotSet {
-    #[response(
-        status = 422,
-        description = "The schema of the settings, or the component with them, refuses; `step` says at which step.",
-        content_type = "application/problem+json"
-    )]
-    Refused(ProblemDocument),
-}
-
-/// Remove an upload
+/// Remove an uploaded component
 ///
-/// Takes away what was loaded here. What it overrode judges again: a component of that name from the
-/// watched directory, else the one that is built in.
+/// Removes the component that was loaded over the API. The one that it overrode judges again: from the
+/// watched directory, else the built-in one.
 #[utoipa::path(
     delete,
     path = "/v2/interpreters/{name}",
@@ -57,19 +21,19 @@ enum NotSet {
     tag = "interpreters",
     params(Name),
     responses(
-        (status = 200, description = "It is gone.", body = Outcome),
-        NotDone,
-        Wrong,
+        (status = 200, description = "The uploaded component is removed.", body = Outcome),
+        CommandErrors,
+        CommonErrors,
     ),
 )]
-pub(crate) async fn remove(State(app): State<AppState>, Bare(name): Bare) -> Answered {
+pub(crate) async fn remove(State(app): State<AppState>, NoInput(name): NoInput) -> Answered {
     run(&app, name, Command::Remove).await
 }
 
-/// Try a candidate
+/// Compare a candidate with the live version
 ///
-/// Runs what waits to be promoted beside what is live, over every object the host knows, and says
-/// which verdicts would change. Nothing that is shown changes.
+/// Runs the candidate beside the live version, over every object the server knows, and reports the
+/// verdicts that would change. Nothing is changed.
 #[utoipa::path(
     post,
     path = "/v2/interpreters/{name}/shadow",
@@ -77,30 +41,30 @@ pub(crate) async fn remove(State(app): State<AppState>, Bare(name): Bare) -> Ans
     tag = "interpreters",
     params(Name),
     responses(
-        (status = 200, description = "What would change.", body = ShadowReport),
-        NotDone,
-        Wrong,
+        (status = 200, description = "The verdicts that would change.", body = ShadowReport),
+        CommandErrors,
+        CommonErrors,
     ),
 )]
-pub(crate) async fn shadow(State(app): State<AppState>, Bare(name): Bare) -> Answered {
+pub(crate) async fn shadow(State(app): State<AppState>, NoInput(name): NoInput) -> Answered {
     run(&app, name, Command::Shadow).await
 }
 
 /// Promote a candidate
 ///
-/// Makes live what waits for it. With a digest only if it is still the one that was looked at.
+/// Makes the candidate live. With a digest only if it is still that of the candidate.
 #[utoipa::path(
     post,
     path = "/v2/interpreters/{name}/promote",
     operation_id = "promote_interpreter",
     tag = "interpreters",
     params(Name),
-    request_body(content = Option<Promotion>, description = "Which candidate; may be left out.", content_type = "application/json"),
+    request_body(content = Option<Promotion>, description = "The digest of the candidate; may be left out.", content_type = "application/json"),
     responses(
-        (status = 200, description = "It is live.", body = Outcome),
-        NotDone,
+        (status = 200, description = "The candidate is live.", body = Outcome),
+        CommandErrors,
         (status = 413, description = "The body is too large.", body = ProblemDocument, content_type = "application/problem+json"),
-        Wrong,
+        CommonErrors,
     ),
 )]
 pub(crate) async fn promote(
@@ -114,10 +78,10 @@ pub(crate) async fn promote(
     run(&app, name, Command::Promote { digest }).await
 }
 
-/// Go back
+/// Roll back to the previous version
 ///
-/// Makes the previous version live again. The present one counts as bad from then on: the watched
-/// directory does not bring it back.
+/// Makes the previous version live again. The version that was live is marked `rolled-back`: the
+/// watched directory does not bring it back.
 #[utoipa::path(
     post,
     path = "/v2/interpreters/{name}/rollback",
@@ -126,17 +90,18 @@ pub(crate) async fn promote(
     params(Name),
     responses(
         (status = 200, description = "The previous version is live.", body = Outcome),
-        NotDone,
-        Wrong,
+        CommandErrors,
+        CommonErrors,
     ),
 )]
-pub(crate) async fn rollback(State(app): State<AppState>, Bare(name): Bare) -> Answered {
+pub(crate) async fn rollback(State(app): State<AppState>, NoInput(name): NoInput) -> Answered {
     run(&app, name, Command::Rollback).await
 }
 
-/// Leave an interpreter out
+/// Disable an interpreter
 ///
-/// What it judges goes to whoever would judge it without it, until it is enabled.
+/// Leaves the interpreter out of what is published, until it is enabled. Its Kinds are judged by the
+/// next less specific interpreter, if there is one.
 #[utoipa::path(
     post,
     path = "/v2/interpreters/{name}/disable",
@@ -144,18 +109,18 @@ pub(crate) async fn rollback(State(app): State<AppState>, Bare(name): Bare) -> A
     tag = "interpreters",
     params(Name),
     responses(
-        (status = 200, description = "It is left out.", body = Outcome),
-        NotDone,
-        Wrong,
+        (status = 200, description = "The interpreter is disabled.", body = Outcome),
+        CommandErrors,
+        CommonErrors,
     ),
 )]
-pub(crate) async fn disable(State(app): State<AppState>, Bare(name): Bare) -> Answered {
+pub(crate) async fn disable(State(app): State<AppState>, NoInput(name): NoInput) -> Answered {
     run(&app, name, Command::Disable).await
 }
 
-/// Take an interpreter in again
+/// Enable an interpreter
 ///
-/// Takes back what disabling did.
+/// Publishes a disabled interpreter again.
 #[utoipa::path(
     post,
     path = "/v2/interpreters/{name}/enable",
@@ -163,31 +128,31 @@ pub(crate) async fn disable(State(app): State<AppState>, Bare(name): Bare) -> An
     tag = "interpreters",
     params(Name),
     responses(
-        (status = 200, description = "It is taken in again.", body = Outcome),
-        NotDone,
-        Wrong,
+        (status = 200, description = "The interpreter is enabled.", body = Outcome),
+        CommandErrors,
+        CommonErrors,
     ),
 )]
-pub(crate) async fn enable(State(app): State<AppState>, Bare(name): Bare) -> Answered {
+pub(crate) async fn enable(State(app): State<AppState>, NoInput(name): NoInput) -> Answered {
     run(&app, name, Command::Enable).await
 }
 
-/// Set an interpreter
+/// Replace the settings of an interpreter
 ///
-/// They replace what was set before. What the interpreter judges is judged again with them.
+/// Replaces all settings. The objects that the interpreter judges are judged again with them.
 #[utoipa::path(
     put,
     path = "/v2/interpreters/{name}/settings",
     operation_id = "set_settings",
     tag = "interpreters",
     params(Name),
-    request_body(content = Object, description = "The settings, as the interpreter's schema has them.", content_type = "application/json"),
+    request_body(content = Object, description = "The settings: an object that fits `settings-schema` of the interpreter.", content_type = "application/json"),
     responses(
-        (status = 200, description = "They hold.", body = Outcome),
-        NotDone,
+        (status = 200, description = "The settings are in force.", body = Outcome),
+        CommandErrors,
         (status = 413, description = "The body is too large.", body = ProblemDocument, content_type = "application/problem+json"),
-        NotSet,
-        Wrong,
+        SettingsErrors,
+        CommonErrors,
     ),
 )]
 pub(crate) async fn set(
@@ -201,9 +166,9 @@ pub(crate) async fn set(
     run(&app, name, Command::Settings(Some(settings))).await
 }
 
-/// Take the settings of an interpreter away
+/// Remove the settings of an interpreter
 ///
-/// What it judges is judged again without them.
+/// Removes all settings. The objects that the interpreter judges are judged again without them.
 #[utoipa::path(
     delete,
     path = "/v2/interpreters/{name}/settings",
@@ -211,12 +176,12 @@ pub(crate) async fn set(
     tag = "interpreters",
     params(Name),
     responses(
-        (status = 200, description = "It has no settings.", body = Outcome),
-        NotDone,
-        NotSet,
-        Wrong,
+        (status = 200, description = "The interpreter has no settings.", body = Outcome),
+        CommandErrors,
+        SettingsErrors,
+        CommonErrors,
     ),
 )]
-pub(crate) async fn clear(State(app): State<AppState>, Bare(name): Bare) -> Answered {
+pub(crate) async fn clear(State(app): State<AppState>, NoInput(name): NoInput) -> Answered {
     run(&app, name, Command::Settings(None)).await
 }

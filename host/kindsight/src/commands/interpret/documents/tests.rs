@@ -1,6 +1,7 @@
 use super::*;
 
-/// What a stream holds: names of objects, `!` for what is none, groups in brackets.
+/// Checks the groups of a stream: names of objects, `!` for a document that is no object, related
+/// ones in square brackets.
 fn check(text: &str, expected: &str) {
     let mut source = Source {
         name: "test".to_owned(),
@@ -82,7 +83,7 @@ fn lines_and_documents_and_mixtures() {
 }
 
 #[test]
-fn what_is_no_object_costs_its_neighbours_nothing() {
+fn a_document_that_is_no_object_does_not_affect_its_neighbours() {
     let (a, b) = (object("a"), object("b"));
     for bad in [
         "{\"kind\": ",
@@ -113,7 +114,7 @@ fn what_is_no_object_costs_its_neighbours_nothing() {
 }
 
 #[test]
-fn an_object_over_the_limit_is_said_to_be_so() {
+fn an_object_over_the_limit_is_reported() {
     let big = object(&"x".repeat(OBJECT_BYTES_MAX));
     check(
         &format!("{}\n{big}\n{}\n", object("a"), object("b")),

@@ -37,7 +37,7 @@ fn a_component_is_loaded_by_the_name_of_its_file_unless_another_is_given() {
 }
 
 #[test]
-fn a_file_that_is_named_like_no_interpreter_needs_a_name() {
+fn a_file_whose_name_is_not_that_of_an_interpreter_needs_a_name() {
     for (file, name) in [
         ("my-widgets.v2.wasm", Some("my-widgets.v2")),
         ("a/b/widgets", Some("widgets")),
@@ -62,7 +62,7 @@ fn names_cannot_leave_their_place_in_the_path() {
 }
 
 #[test]
-fn a_promotion_says_which_candidate_is_meant() {
+fn a_promotion_carries_the_digest_of_the_candidate() {
     let mut args = PromoteArgs {
         of: Name {
             name: "widgets".to_owned(),

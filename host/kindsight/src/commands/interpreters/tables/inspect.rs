@@ -1,4 +1,4 @@
-//! One interpreter in full.
+//! The details of one interpreter.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use serde_json::Map;
 use crate::commands::interpreters::tables::{self, text};
 use crate::table::{Table, clean};
 
-/// Prints a section for everything there is to know; those that would be empty are left out.
+/// Prints a section for each part of the details; empty ones are omitted.
 pub(crate) fn inspect(mut to: impl Write, detail: &InterpreterDetail) -> io::Result<()> {
     let to = &mut to;
     head(to, detail)?;
@@ -27,7 +27,7 @@ pub(crate) fn inspect(mut to: impl Write, detail: &InterpreterDetail) -> io::Res
     history(to, detail)
 }
 
-/// The settings as JSON that can be sent back; `{}` where there are none.
+/// The settings as JSON that can be sent back; `{}` if there are none.
 pub(crate) fn settings(detail: &InterpreterDetail) -> String {
     tables::json(detail.settings.as_ref().unwrap_or(&Map::new()))
 }
@@ -69,7 +69,7 @@ fn states(to: &mut impl Write, detail: &InterpreterDetail) -> io::Result<()> {
     table.flush()
 }
 
-/// The names are those of the flags of `kindsight serve`, where they can be set.
+/// Prints the limits, with the names of the flags of `kindsight serve` that set them.
 fn limits(to: &mut impl Write, detail: &InterpreterDetail) -> io::Result<()> {
     let limits = &detail.limits;
     let rows = [
@@ -148,7 +148,7 @@ fn history(to: &mut impl Write, detail: &InterpreterDetail) -> io::Result<()> {
     table.flush()
 }
 
-/// A table below what was printed before it, set off by an empty line if it will have rows.
+/// A table after an empty line, if it will have rows.
 fn section<'a, W: Write>(
     to: &'a mut W,
     head: &[&str],

@@ -1,4 +1,4 @@
-//! What a candidate would change.
+//! Reports on the changes a candidate would make.
 
 use std::io::{self, Write};
 
@@ -9,13 +9,13 @@ use kindsight_api::interpreters::{
 use crate::commands::interpreters::tables::counted;
 use crate::table::Table;
 
-/// What the two that are compared are called.
+/// Labels of the two components that are compared.
 struct Sides {
     old: &'static str,
     new: &'static str,
 }
 
-/// Prints what a server found a candidate to change.
+/// Prints a server's report on a candidate.
 pub(crate) fn shadow(to: impl Write, report: &ShadowReport) -> io::Result<()> {
     let sides = Sides {
         old: "live",
@@ -24,7 +24,8 @@ pub(crate) fn shadow(to: impl Write, report: &ShadowReport) -> io::Result<()> {
     compared(to, report, &sides)
 }
 
-/// Prints how two components in files differ. The report has the old one as what is live.
+/// Prints the differences between two components in files. The report has the old one as the live
+/// one.
 pub(crate) fn diff(to: impl Write, report: &ShadowReport) -> io::Result<()> {
     let sides = Sides {
         old: "old",
@@ -33,7 +34,7 @@ pub(crate) fn diff(to: impl Write, report: &ShadowReport) -> io::Result<()> {
     compared(to, report, &sides)
 }
 
-/// Prints the totals, how long both took, and every change with its samples.
+/// Prints the totals, the latency of both, and every change with its samples.
 fn compared(mut to: impl Write, report: &ShadowReport, sides: &Sides) -> io::Result<()> {
     writeln!(
         to,
@@ -57,11 +58,11 @@ fn compared(mut to: impl Write, report: &ShadowReport, sides: &Sides) -> io::Res
     let listed = listed.fold(0, u64::saturating_add);
     match report.changed.saturating_sub(listed) {
         0 => Ok(()),
-        more => writeln!(to, "\n{more} more would change and are not listed"),
+        more => writeln!(to, "\n{more} more verdicts would change (not listed)"),
     }
 }
 
-/// What was compared and how long its calls took. The digest is whole: `promote` takes it.
+/// Prints the components and their latency. Digests are in full: `promote` needs them.
 fn components(to: &mut impl Write, report: &ShadowReport, sides: &Sides) -> io::Result<()> {
     let head = [
         "COMPONENT",
@@ -100,8 +101,8 @@ fn print(table: &mut Table<impl Write>, change: &VerdictChange) -> io::Result<()
     ])?;
     for sample in &change.samples {
         table.note(&format!("  {}", subject(sample)))?;
-        table.note(&format!("    from {}", said(&sample.from)))?;
-        table.note(&format!("    to   {}", said(&sample.to)))?;
+        table.note(&format!("    from {}", described(&sample.from)))?;
+        table.note(&format!("    to   {}", described(&sample.to)))?;
     }
     Ok(())
 }
@@ -113,8 +114,8 @@ fn subject(sample: &ChangeSample) -> String {
     format!("{namespace}{slash}{name} in {}", sample.place)
 }
 
-/// `state: reason: message`, as far as there is one.
-fn said(verdict: &SampledVerdict) -> String {
+/// `state: reason: message`, without empty parts.
+fn described(verdict: &SampledVerdict) -> String {
     let parts = [&verdict.state, &verdict.reason, &verdict.message];
     let parts = parts.map(String::as_str).into_iter();
     let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();

@@ -220,7 +220,7 @@ fn inspect_has_a_section_for_everything() {
 }
 
 #[test]
-fn inspect_leaves_out_what_is_not_there() {
+fn inspect_omits_empty_sections() {
     let bare = InterpreterDetail {
         status: InterpreterStatus::None,
         source: None,
@@ -290,8 +290,8 @@ fn an_outcome_is_a_line_and_the_whole_digest() {
     "#]],
     );
     expect![[r#"
-        what it would change: kindsight interpreters shadow widgets
-        make it live: kindsight interpreters promote widgets --digest sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"#]].assert_eq(&what_next(&answer).join("\n"));
+        to see what it would change: kindsight interpreters shadow widgets
+        to make it live: kindsight interpreters promote widgets --digest sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"#]].assert_eq(&next_steps(&answer).join("\n"));
     answer.digest = None;
     answer.version = None;
     answer.status = OutcomeStatus::None;
@@ -302,7 +302,7 @@ fn an_outcome_is_a_line_and_the_whole_digest() {
         widgets is removed from upload
     "#]],
     );
-    assert!(what_next(&answer).is_empty());
+    assert!(next_steps(&answer).is_empty());
 }
 
 fn sample(place: &str, namespace: &str, message: &str) -> ChangeSample {
@@ -368,7 +368,7 @@ fn report() -> ShadowReport {
 }
 
 #[test]
-fn a_shadow_says_how_many_how_fast_and_which() {
+fn a_shadow_report_has_totals_latencies_and_changes() {
     check(
         |out| shadow(out, &report()),
         &expect![[r#"
@@ -388,7 +388,7 @@ fn a_shadow_says_how_many_how_fast_and_which() {
             to   Draining: DrainBegun
         example.com/v1/Gadget  Unknown  Ready     1
 
-        2 more would change and are not listed
+        2 more verdicts would change (not listed)
     "#]],
     );
 }

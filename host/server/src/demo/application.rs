@@ -39,7 +39,7 @@ pub enum ApplicationError {
 /// A composite application that was instantiated, as the demo's recording describes it.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Application {
+pub(super) struct Application {
     version: u64,
     project: String,
     composite_app: String,
@@ -77,7 +77,7 @@ impl Application {
     ///
     /// # Errors
     /// When it is not one, or of a newer version.
-    pub fn read(json: &str) -> Result<Self, ApplicationError> {
+    pub(super) fn read(json: &str) -> Result<Self, ApplicationError> {
         let application: Self = serde_json::from_str(json)?;
         match application.version {
             VERSION => Ok(application),
@@ -89,7 +89,7 @@ impl Application {
     ///
     /// # Errors
     /// When a part of it is not valid.
-    pub fn dig(&self) -> Result<DigName, ApplicationError> {
+    pub(super) fn dig(&self) -> Result<DigName, ApplicationError> {
         Ok(DigName::new(
             &self.project,
             &self.composite_app,
@@ -102,7 +102,7 @@ impl Application {
     ///
     /// # Errors
     /// When the store refuses, or a manifest is missing.
-    pub fn store(
+    pub(super) fn store(
         &self,
         store: &Arc<dyn Store>,
         manifest: impl Fn(&str) -> Option<&'static str>,

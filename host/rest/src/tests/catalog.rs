@@ -21,18 +21,18 @@ pub(super) const CANDIDATE: &str =
 
 /// Remembers what it was asked.
 #[derive(Default)]
-pub(super) struct Shelf {
+pub(super) struct SampleCatalog {
     asked: Mutex<Vec<(String, Command)>>,
 }
 
-impl Shelf {
-    /// What it was asked since it was last looked at.
+impl SampleCatalog {
+    /// The commands since it was last looked at.
     pub(super) fn asked(&self) -> Vec<(String, Command)> {
         std::mem::take(&mut *self.asked.lock().unwrap())
     }
 }
 
-impl InterpreterCatalog for Shelf {
+impl InterpreterCatalog for SampleCatalog {
     fn list(&self) -> InterpreterList {
         InterpreterList {
             generation: 7,

@@ -1,4 +1,4 @@
-//! Connections: only so many, and none that says nothing for long.
+//! Connections: a limited number, and a limited time of silence for each.
 
 use std::io;
 use std::net::SocketAddr;
@@ -15,14 +15,14 @@ use tokio::time::{Instant, Sleep};
 
 use crate::Limits;
 
-/// Accepts connections as long as there are not too many. Further ones wait in the kernel.
-pub(crate) struct Door {
+/// A listener that accepts a limited number of connections at a time. Further ones wait in the kernel.
+pub(crate) struct LimitedListener {
     listener: TcpListener,
     slots: Arc<Semaphore>,
     idle_max: Duration,
 }
 
-impl Door {
+impl LimitedListener {
     pub(crate) fn new(listener: TcpListener, limits: &Limits) -> Self {
         Self {
             listener,
@@ -32,7 +32,7 @@ impl Door {
     }
 }
 
-impl Listener for Door {
+impl Listener for LimitedListener {
     type Io = Connection;
     type Addr = SocketAddr;
 
@@ -57,7 +57,7 @@ impl Listener for Door {
     }
 }
 
-/// A connection that fails when nothing came or went for too long.
+/// A connection that fails when no byte came or went for too long.
 pub(crate) struct Connection {
     stream: TcpStream,
     idle: Pin<Box<Sleep>>,
@@ -66,8 +66,8 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Starts over with waiting if something came or went; else fails if that is too long ago.
-    fn watch<T>(
+    /// Restarts the time of silence where a byte came or went; else fails if it is over.
+    fn limit_silence<T>(
         &mut self,
         cx: &mut Context<'_>,
         progress: Poll<io::Result<T>>,
@@ -91,7 +91,7 @@ impl AsyncRead for Connection {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let progress = Pin::new(&mut self.stream).poll_read(cx, buffer);
-        self.watch(cx, progress)
+        self.limit_silence(cx, progress)
     }
 }
 
@@ -102,7 +102,7 @@ impl AsyncWrite for Connection {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let progress = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.watch(cx, progress)
+        self.limit_silence(cx, progress)
     }
 
     fn poll_write_vectored(
@@ -111,7 +111,7 @@ impl AsyncWrite for Connection {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let progress = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
-        self.watch(cx, progress)
+        self.limit_silence(cx, progress)
     }
 
     fn is_write_vectored(&self) -> bool {

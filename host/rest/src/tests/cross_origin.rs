@@ -1,4 +1,4 @@
-//! What the pages of other sites may not ask.
+//! The cross-origin check.
 
 use super::*;
 

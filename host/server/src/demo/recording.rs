@@ -1,7 +1,7 @@
-//! What two Kubernetes clusters reported when it was recorded; see `tests/recorder`.
+//! A recording of the reports of two Kubernetes clusters; see `tests/recorder`.
 
 /// The application that was deployed.
-pub(super) const APPLICATION: &str = include_str!("../../../recording/application.json");
+pub(super) const APPLICATION: &str = include_str!("../../recording/application.json");
 
 /// One recorded cluster.
 pub(super) struct Cluster {
@@ -11,14 +11,14 @@ pub(super) struct Cluster {
     pub(super) bundles: &'static [(&'static str, &'static str)],
 }
 
-/// Makes the table of a cluster's bundles.
+/// Embeds the bundles of a cluster.
 macro_rules! bundles {
     ($cluster:literal: $($file:literal),+ $(,)?) => {
         Cluster {
             name: $cluster,
             bundles: &[$((
                 $file,
-                include_str!(concat!("../../../recording/clusters/", $cluster, "/", $file)),
+                include_str!(concat!("../../recording/clusters/", $cluster, "/", $file)),
             )),+],
         }
     };
@@ -38,10 +38,10 @@ pub(super) const CLUSTERS: [Cluster; 2] = [
     ),
 ];
 
-/// Makes the table of manifests.
+/// Embeds manifests.
 macro_rules! manifests {
     ($($file:literal),+ $(,)?) => {
-        [$(($file, include_str!(concat!("../../../recording/", $file)))),+]
+        [$(($file, include_str!(concat!("../../recording/", $file)))),+]
     };
 }
 

@@ -1,0 +1,64 @@
+use kindsight_server::catalog::CatalogLimits;
+use kindsight_server::interpreter::{Isolation, Limits};
+
+use super::*;
+use crate::cli::Command;
+
+fn serve(toml: &str, args: &[&str]) -> anyhow::Result<ServeArgs> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("kindsight.toml");
+    std::fs::write(&file, toml)?;
+    let config = format!("--config={}", file.display());
+    let argv = ["kindsight", "serve", &config]
+        .into_iter()
+        .chain(args.iter().copied());
+    match read(argv.map(OsString::from).collect())?.command {
+        Command::Serve(args) => Ok(*args),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_flag_beats_the_file_and_the_file_beats_the_default() {
+    let file = "listen = \"127.0.0.1:1\"\ncalls-max = 7\ncluster = [\"p+a=x\", \"p+b=y\"]\nisolate-calls = true\n";
+    let args = serve(file, &["--calls-max", "9"]).unwrap();
+    assert_eq!(args.listen.port(), 1);
+    assert_eq!(args.interpreter_limits.calls_max, 9);
+    assert_eq!(args.interpreter_limits.queue_max, 256);
+    assert_eq!(args.clusters.len(), 2);
+    assert_eq!(
+        args.interpreter_limits.limits().isolation,
+        Isolation::PerCall
+    );
+    let args = serve(file, &["--cluster", "p+c=z"]).unwrap();
+    assert_eq!(args.clusters.len(), 1);
+}
+
+#[test]
+fn an_invalid_file_is_reported_with_the_reason() {
+    for (file, expected) in [
+        ("lissten = \"x\"", "unknown setting `lissten`"),
+        ("listen = \"nowhere\"", "invalid value 'nowhere'"),
+        ("listen = {}", "`listen` is a table"),
+        ("listen", "TOML parse error"),
+    ] {
+        let error = format!("{:#}", serve(file, &[]).unwrap_err());
+        assert!(error.contains(expected), "{error}");
+        assert!(error.contains("kindsight.toml"), "{error}");
+    }
+}
+
+#[test]
+fn the_defaults_are_those_of_the_crates() {
+    let args = serve("", &[]).unwrap();
+    let (limits, default) = (args.interpreter_limits.limits(), Limits::default());
+    assert_eq!(format!("{limits:?}"), format!("{default:?}"));
+    assert_eq!(
+        args.rest_limits.limits(&limits),
+        kindsight_server::rest::Limits::default()
+    );
+    assert_eq!(
+        args.interpreter_limits.catalog_limits(),
+        CatalogLimits::default()
+    );
+}
