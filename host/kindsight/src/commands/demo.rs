@@ -1,7 +1,7 @@
 //! `kindsight demo`: a server over a recorded composite application; only its clusters are not real.
 
 use anyhow::Context as _;
-use kindsight_server::{Demo, LogFormat, Server, now_ms, start_logging};
+use kindsight_server::{Demo, LogFormat, now_ms, start_logging};
 
 use crate::cli::{self, DemoArgs, OutputFormat};
 use crate::commands::serve;
@@ -21,8 +21,7 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     if !args.once {
         settings.listen = args.listen;
     }
-    kindsight_server::runtime()?.block_on(async {
-        let server = Server::start(settings).await?;
+    serve::run_server(settings, async |server, mut signals| {
         server.synced().await;
         let url = format!("http://{}", server.address());
         let query = StatusQuery::about(&dig.to_string())?;
@@ -31,9 +30,9 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
             .await
             .context("query the demo's own server")??;
         if !args.once {
-            serve::wait_for_end(&server).await?;
+            signals.wait(server).await;
         }
-        Ok(server.stop().await?)
+        Ok(())
     })
 }
 

@@ -1,12 +1,10 @@
 //! `kindsight serve`: runs a server with the operator's settings.
 
-use std::pin::pin;
-
 use anyhow::Context as _;
-use kindsight_server::{DataDir, Server, Settings};
+use kindsight_server::{DataDir, Server, Settings, start_logging};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::config::ServeArgs;
-use kindsight_server::start_logging;
 
 /// Runs the server until it is asked to stop, or stops by itself.
 ///
@@ -21,14 +19,33 @@ pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
             cache.display()
         );
     }
-    kindsight_server::runtime()?.block_on(async {
-        let server = Server::start(settings).await?;
+    run_server(settings, async |server, mut signals| {
         let address = server.address();
         tracing::info!(%address, "serving on http://{address}");
-        wait_for_end(&server).await?;
+        signals.wait(server).await;
         tracing::info!("stopping");
-        Ok(server.stop().await?)
+        Ok(())
     })
+}
+
+/// Starts a server, runs `serving`, and stops the server. A signal to stop ends the start too.
+pub(crate) fn run_server(
+    settings: Settings,
+    serving: impl AsyncFnOnce(&Server, StopSignals) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let runtime = kindsight_server::runtime()?;
+    let outcome = runtime.block_on(async {
+        let mut signals = StopSignals::listen()?;
+        let server = tokio::select! {
+            started = Server::start(settings) => started?,
+            () = signals.received() => return Ok(()),
+        };
+        serving(&server, signals).await?;
+        Ok(server.stop().await?)
+    });
+    // A start that was interrupted may still be compiling.
+    runtime.shutdown_background();
+    outcome
 }
 
 fn settings(args: ServeArgs) -> anyhow::Result<Settings> {
@@ -46,15 +63,33 @@ fn settings(args: ServeArgs) -> anyhow::Result<Settings> {
     })
 }
 
-/// Waits until SIGTERM, Ctrl-C, or the failure of a task of the server.
-pub(crate) async fn wait_for_end(server: &Server) -> anyhow::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate()).context("listen for SIGTERM")?;
-    let failed = pin!(server.failed());
-    tokio::select! {
-        _ = terminate.recv() => {}
-        interrupted = tokio::signal::ctrl_c() => interrupted.context("listen for Ctrl-C")?,
-        () = failed => {}
+/// Signals that ask the process to stop: SIGTERM and Ctrl-C. Listened for before the server starts, so
+/// that one that comes early is not lost.
+pub(crate) struct StopSignals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl StopSignals {
+    fn listen() -> anyhow::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate()).context("listen for SIGTERM")?,
+            interrupt: signal(SignalKind::interrupt()).context("listen for Ctrl-C")?,
+        })
     }
-    Ok(())
+
+    async fn received(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+
+    /// Waits until a signal comes, or a task of the server fails.
+    pub(crate) async fn wait(&mut self, server: &Server) {
+        tokio::select! {
+            () = self.received() => {}
+            () = server.failed() => {}
+        }
+    }
 }
