@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// The time of judging: later than any time in the cases, and the same in every run.
 pub(crate) const NOW_MS: i64 = 1_798_761_600_000;
-/// The same as text, where an object stands for one of this moment.
+/// The same as text, for the placeholder in objects.
 const NOW: &str = "2027-01-01T00:00:00Z";
 const NOW_PLACEHOLDER: &str = "{{NOW}}";
 

@@ -1,4 +1,4 @@
-//! The real engine, with everything that ships.
+//! The engine, with all built-in interpreters.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,31 +9,31 @@ use serde_json::Value;
 
 use crate::cases::NOW_MS;
 
-/// Where compiled components are kept from one run to the next.
+/// Folder of compiled components, kept from one run to the next.
 const CACHE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/conformance");
 
-/// The interpreter of the Kinds nobody wrote a rule for.
+/// The interpreter of Kinds without a rule.
 const GENERIC: &str = "generic";
 
 /// Bytes of inputs whose verdicts are remembered.
 const MEMO_BYTES: usize = 32 * 1024 * 1024;
 
-/// Everything that ships, live.
+/// All built-in interpreters, live.
 pub(crate) struct Judging {
     interpreters: Interpreters,
     memo: Arc<Memo>,
 }
 
-/// What was said of one object.
+/// Verdict on one object.
 #[derive(Debug, Clone)]
-pub(crate) struct Said {
+pub(crate) struct Answer {
     pub(crate) phase: Phase,
     pub(crate) state: String,
     pub(crate) reason: String,
     pub(crate) message: String,
-    /// Somebody wrote a rule for its Kind.
+    /// Its Kind has a rule of its own.
     pub(crate) has_rule: bool,
-    /// Nobody spoke for it, or who did broke.
+    /// No interpreter judged it, or the one that did failed.
     pub(crate) is_fault: bool,
 }
 
@@ -53,16 +53,16 @@ impl Judging {
         })
     }
 
-    /// Judges each object alone: cases know nothing of each other.
-    pub(crate) fn judge(&self, objects: &[&Value]) -> Result<Vec<Said>, String> {
+    /// Judges each object alone: cases are independent of each other.
+    pub(crate) fn judge(&self, objects: &[&Value]) -> Result<Vec<Answer>, String> {
         let set = self.interpreters.published();
         let alone = Siblings::none();
         let mut worker = Worker::new(Limits::default(), Arc::clone(&self.memo));
-        let said = objects.iter().map(|value| {
+        let answers = objects.iter().map(|value| {
             let object = Object::from_json(value.to_string()).map_err(|error| error.to_string())?;
             Ok(worker.judge(&set, &object, &alone, NOW_MS).into())
         });
-        said.collect()
+        answers.collect()
     }
 }
 
@@ -74,7 +74,9 @@ fn load_all(interpreters: &Interpreters) -> Result<Vec<(Source, Arc<Interpreter>
             .map(|it| (it.name, scope.spawn(|| interpreters.load(it.wasm))))
             .collect();
         let loaded = loads.into_iter().map(|(name, load)| {
-            let loaded = load.join().map_err(|_| format!("loading {name} broke"))?;
+            let loaded = load
+                .join()
+                .map_err(|_| format!("loading {name} panicked"))?;
             let loaded = loaded.map_err(|error| format!("{name}: {error}"))?;
             Ok((Source::BuiltIn, loaded))
         });
@@ -82,7 +84,7 @@ fn load_all(interpreters: &Interpreters) -> Result<Vec<(Source, Arc<Interpreter>
     })
 }
 
-impl From<Verdict> for Said {
+impl From<Verdict> for Answer {
     fn from(judged: Verdict) -> Self {
         let by = judged.by.as_ref();
         let reason = judged.reason.to_string();
@@ -97,8 +99,8 @@ impl From<Verdict> for Said {
     }
 }
 
-/// The reasons the host gives where an interpreter could not say: by a fault of its own, or because
-/// it cannot read an object that somebody's cluster had.
+/// Reasons the host gives where an interpreter failed: by a fault of its own, or because it cannot
+/// read an object of a real cluster.
 const FAULTS: [&str; 9] = [
     "InterpreterTimedOut",
     "InterpreterOutOfMemory",

@@ -1,11 +1,11 @@
-//! The conformance cases of other projects, judged by the interpreters that ship: what their own
-//! tests expect of an object, beside what we say of it.
+//! The conformance cases of other projects, judged by the built-in interpreters: the state their own
+//! tests expect of an object, beside ours.
 //!
 //! The cases are other projects' data and lie beside this checkout, in `../shared/conformance`; a
-//! checkout without them says so and passes. This test has a `main` of its own, because its report
-//! is worth reading when it passes: `-- --nocapture` also lists every case that is not exact.
+//! checkout without them says so and passes. The standard harness hides the output of tests that
+//! pass, and this report is worth reading then, so the trials run in `libtest-mimic`, one for each
+//! file of cases. `-- --nocapture` also lists every case that is not exact.
 
-mod arguments;
 mod cases;
 mod judging;
 mod mutation;
@@ -18,29 +18,25 @@ mod waivers;
 use std::path::Path;
 use std::process::ExitCode;
 
-use arguments::Arguments;
+use libtest_mimic::{Arguments, Trial};
+
 use cases::CaseFile;
 use judging::Judging;
 use report::Report;
 use waivers::Waivers;
 
-/// Where the cases are.
+/// Folder of the cases.
 const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/conformance");
 
-/// The trial that looks at the waivers.
+/// The trial of the waivers.
 const WAIVERS_TRIAL: &str = "every_waiver_is_needed";
-/// The trial that looks at all files together.
+/// The trial of all files together.
 const TOGETHER_TRIAL: &str = "all_files_together";
 
 fn main() -> ExitCode {
-    let arguments = Arguments::read(std::env::args().skip(1));
-    let folder = Path::new(CASES);
-    if !folder.is_dir() {
-        return without_cases(&arguments);
-    }
-    match trials(folder, &arguments) {
-        Ok(failed) if failed.is_empty() => ExitCode::SUCCESS,
-        Ok(_) => ExitCode::FAILURE,
+    let arguments = Arguments::from_args();
+    match trials(Path::new(CASES), &arguments) {
+        Ok(trials) => libtest_mimic::run(&arguments, trials).exit_code(),
         Err(error) => {
             println!("conformance: {error}");
             ExitCode::FAILURE
@@ -48,50 +44,49 @@ fn main() -> ExitCode {
     }
 }
 
-fn without_cases(arguments: &Arguments) -> ExitCode {
-    if !arguments.list {
-        println!(
-            "\nconformance: NOT CHECKED, its cases are not there (../shared/conformance: other \
-             projects' data, not copied into this one)"
-        );
-        report::close(0, 0, 0);
+/// Judges the cases and prints the report of each trial that the arguments select.
+fn trials(folder: &Path, arguments: &Arguments) -> Result<Vec<Trial>, String> {
+    if !folder.is_dir() {
+        if !arguments.list {
+            println!(
+                "\nconformance: NOT CHECKED, its cases are not there (../shared/conformance: other \
+                 projects' data, not copied into this one)"
+            );
+        }
+        return Ok(Vec::new());
     }
-    ExitCode::SUCCESS
-}
-
-/// Runs what the arguments select; the names of the trials that failed.
-fn trials(folder: &Path, arguments: &Arguments) -> Result<Vec<String>, String> {
     let files = cases::files(folder)?;
     let mut names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
     names.extend([TOGETHER_TRIAL, WAIVERS_TRIAL]);
-    let total = names.len();
-    names.retain(|name| arguments.selects(name));
-    if arguments.list {
-        for name in &names {
-            println!("{name}: test");
-        }
-        return Ok(Vec::new());
-    }
-    println!("\nrunning {} tests", names.len());
-    let filtered_out = total - names.len();
-    if names.is_empty() {
-        report::close(0, 0, filtered_out);
-        return Ok(Vec::new());
-    }
-    let reports = judge_all(&files)?;
-    let mut failed = Vec::new();
-    for name in &names {
-        let problems = run(name, &reports, arguments.verbose)?;
-        report::trial(name, &problems);
-        if !problems.is_empty() {
-            failed.push((*name).to_owned());
-        }
-    }
-    report::close(names.len() - failed.len(), failed.len(), filtered_out);
-    Ok(failed)
+    let runs = |name: &str| !arguments.list && !arguments.is_filtered_out(&trial(name, Vec::new()));
+    let reports = if names.iter().any(|name| runs(name)) {
+        judge_all(&files)?
+    } else {
+        Vec::new()
+    };
+    let trials = names.iter().map(|name| {
+        let problems = if runs(name) {
+            run(name, &reports, arguments.nocapture)?
+        } else {
+            Vec::new()
+        };
+        Ok(trial(name, problems))
+    });
+    trials.collect()
 }
 
-/// Everything is judged whatever is selected: waivers and totals need all of it, and it takes a
+/// A trial that fails with the problems, if there are any.
+fn trial(name: &str, problems: Vec<String>) -> Trial {
+    Trial::test(name, move || {
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(problems.join("\n").into())
+        }
+    })
+}
+
+/// Judges all cases, whatever is selected: waivers and totals need all of them, and it takes a
 /// second.
 fn judge_all(files: &[CaseFile]) -> Result<Vec<Report>, String> {
     let judging = Judging::start()?;
@@ -104,7 +99,7 @@ fn judge_all(files: &[CaseFile]) -> Result<Vec<Report>, String> {
     reports.collect()
 }
 
-/// Runs one trial; what is wrong.
+/// Prints the report of one trial; returns its problems.
 fn run(name: &str, reports: &[Report], verbose: bool) -> Result<Vec<String>, String> {
     match name {
         TOGETHER_TRIAL => {

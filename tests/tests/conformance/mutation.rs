@@ -1,5 +1,5 @@
-//! The same objects, damaged as a careless reporter would: nothing may break, and nothing may become
-//! ready by what is missing.
+//! The same objects, damaged as a careless reporter would: no interpreter may fail, and nothing may
+//! become ready by what is missing.
 
 use kindsight_model::Phase;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::cases::CaseFile;
 use crate::judging::Judging;
 
-/// What came of it.
+/// Result of judging damaged objects.
 #[derive(Debug, Default)]
 pub(crate) struct Mutated {
     pub(crate) objects: usize,
@@ -38,9 +38,9 @@ pub(crate) fn check(file: &CaseFile, judging: &Judging) -> Result<Mutated, Strin
     let mut mutated = Mutated::default();
     for (how, damage) in DAMAGES {
         let damaged: Vec<Value> = objects.iter().copied().map(damage).collect();
-        let said = judging.judge(&damaged.iter().collect::<Vec<_>>())?;
+        let answer = judging.judge(&damaged.iter().collect::<Vec<_>>())?;
         mutated.objects += damaged.len();
-        for ((case, before), after) in file.cases.iter().zip(&whole).zip(&said) {
+        for ((case, before), after) in file.cases.iter().zip(&whole).zip(&answer) {
             let turned = before.phase != Phase::Ready && after.phase == Phase::Ready;
             let what = match (after.is_fault, turned) {
                 (true, _) => "is a fault",

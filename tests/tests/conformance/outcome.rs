@@ -1,22 +1,22 @@
-//! How a verdict compares with what a case expects.
+//! Comparison of a verdict with the state a case expects.
 
 use kindsight_model::Phase;
 
 use crate::cases::Case;
-use crate::judging::Said;
+use crate::judging::Answer;
 
-/// How a verdict compares with what a case expects.
+/// Result of comparing a verdict with the state a case expects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The state is among those that pass.
     Exact,
-    /// We make no claim where the case expects one.
+    /// Present or Unknown where the case expects another state.
     NoClaim,
-    /// We say that it works or has finished, and it should not: the worst answer there is.
+    /// Ready or Succeeded where neither passes: the worst answer there is.
     WrongGreen,
-    /// We say that it is broken, and it should not.
+    /// Failed where that does not pass.
     WrongRed,
-    /// Anything else that should not be said, such as Pending of what is broken.
+    /// Any other wrong state, such as Pending for a broken object.
     Other,
 }
 
@@ -29,7 +29,7 @@ impl Outcome {
         Self::Other,
     ];
 
-    /// What it is called in the report.
+    /// Name in the report.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -40,12 +40,12 @@ impl Outcome {
         }
     }
 
-    /// Compares. A case that expects no state is content with any.
-    pub(crate) fn of(case: &Case, said: &Said) -> Self {
+    /// Compares. A case that expects no state passes with any.
+    pub(crate) fn of(case: &Case, answer: &Answer) -> Self {
         let allows = |state: &str| case.allowed.iter().any(|allowed| allowed == state);
         let green_passes = allows("Ready") || allows("Succeeded");
-        match said.phase {
-            _ if case.allowed.is_empty() || allows(&said.state) => Self::Exact,
+        match answer.phase {
+            _ if case.allowed.is_empty() || allows(&answer.state) => Self::Exact,
             Phase::Ready if !green_passes => Self::WrongGreen,
             Phase::Failed => Self::WrongRed,
             Phase::Present | Phase::Unknown => Self::NoClaim,

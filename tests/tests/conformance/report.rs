@@ -1,20 +1,20 @@
-//! What a person reads.
+//! The printed report.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::cases::CaseFile;
-use crate::judging::{Judging, Said};
+use crate::judging::{Answer, Judging};
 use crate::mutation::Mutated;
 use crate::outcome::Outcome;
 use crate::tally::{Tallies, Tally};
 use crate::thresholds;
 use crate::waivers::Waivers;
 
-/// How one file fared.
+/// Results of one file.
 pub(crate) struct Report {
     pub(crate) file: String,
-    /// The project expects states of its objects.
+    /// The project's tests expect states.
     pub(crate) has_expectations: bool,
     pub(crate) tallies: Tallies,
     /// Cases that are waived.
@@ -25,7 +25,7 @@ pub(crate) struct Report {
 
 /// One case that is not exact.
 struct Line {
-    /// Worth showing always.
+    /// Printed also without `verbose`.
     is_loud: bool,
     text: String,
 }
@@ -46,26 +46,26 @@ impl Report {
             lines: Vec::new(),
         };
         let all = judging.judge(&file.objects())?;
-        for (case, said) in file.cases.iter().zip(&all) {
-            let outcome = Outcome::of(case, said);
-            let waiver = waivers.reason(&file.name, &case.id, said);
-            report.count(&case.id, said, outcome, waiver);
+        for (case, answer) in file.cases.iter().zip(&all) {
+            let outcome = Outcome::of(case, answer);
+            let waiver = waivers.reason(&file.name, &case.id, answer);
+            report.count(&case.id, answer, outcome, waiver);
             if outcome != Outcome::Exact {
                 let expected = case.allowed.join("|");
-                let text = format!("{} should be {expected}: {said}", case.id);
+                let text = format!("{} should be {expected}: {answer}", case.id);
                 report.line(outcome, waiver, &text);
             }
         }
         Ok(report)
     }
 
-    fn count(&mut self, id: &str, said: &Said, outcome: Outcome, waiver: Option<&str>) {
-        let tally = self.tallies.of(said.has_rule);
-        if said.is_fault {
+    fn count(&mut self, id: &str, answer: &Answer, outcome: Outcome, waiver: Option<&str>) {
+        let tally = self.tallies.of(answer.has_rule);
+        if answer.is_fault {
             tally.faults += 1;
             self.lines.push(Line {
                 is_loud: true,
-                text: format!("fault: {id}: {said}"),
+                text: format!("fault: {id}: {answer}"),
             });
         }
         match waiver {
@@ -89,7 +89,7 @@ impl Report {
         });
     }
 
-    /// What is wrong with it.
+    /// Problems that fail the file.
     pub(crate) fn problems(&self) -> Vec<String> {
         let mut problems = thresholds::problems(&self.tallies);
         problems.extend(self.mutated.problems.iter().cloned());
@@ -154,25 +154,7 @@ fn row(tally: &Tally) -> String {
     format!("{cases:>6}{}{waived:>8}{faults:>8}", counts.concat())
 }
 
-/// Prints how one trial ended.
-pub(crate) fn trial(name: &str, problems: &[String]) {
-    let verdict = if problems.is_empty() { "ok" } else { "FAILED" };
-    println!("test {name} ... {verdict}");
-    for problem in problems {
-        println!("    {problem}");
-    }
-}
-
-/// Prints the last line, as the standard harness does.
-pub(crate) fn close(passed: usize, failed: usize, filtered_out: usize) {
-    let verdict = if failed == 0 { "ok" } else { "FAILED" };
-    println!(
-        "\ntest result: {verdict}. {passed} passed; {failed} failed; 0 ignored; 0 measured; \
-         {filtered_out} filtered out\n"
-    );
-}
-
-impl fmt::Display for Said {
+impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}: {}", self.state, self.reason, self.message)
     }

@@ -1,9 +1,9 @@
-//! Counts.
+//! Counts of outcomes.
 
 use crate::outcome::Outcome;
 use crate::report::Report;
 
-/// How often each outcome came up. Waived cases are counted as such and nowhere else.
+/// Number of cases by outcome. Waived cases are counted as such and nowhere else.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Tally {
     counts: [usize; Outcome::ALL.len()],
@@ -40,7 +40,7 @@ impl Tally {
     }
 }
 
-/// The cases of Kinds somebody wrote a rule for, and the others.
+/// Cases of Kinds with a rule, and the others.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Tallies {
     pub(crate) with_rule: Tally,

@@ -1,13 +1,13 @@
-//! The cases on which we differ knowingly, each with its reason.
+//! Waivers: cases whose expected state we knowingly do not give, each with its reason.
 
 use toml::Table;
 
-use crate::judging::Said;
+use crate::judging::Answer;
 use crate::report::Report;
 
 const FILE: &str = include_str!("waivers.toml");
 
-/// One case on which we differ knowingly.
+/// One case whose expected state we knowingly do not give.
 #[derive(Debug, Clone)]
 struct Waiver {
     /// The file of cases, without `.jsonl`.
@@ -22,7 +22,7 @@ struct Waiver {
 pub(crate) struct Waivers(Vec<Waiver>);
 
 impl Waivers {
-    /// Reads the list; every entry says which case, what we say, and why.
+    /// Reads the list; every entry has the case, the state we give and the reason.
     pub(crate) fn read() -> Result<Self, String> {
         let table: Table = FILE
             .parse()
@@ -45,9 +45,9 @@ impl Waivers {
         Ok(Self(waivers.collect::<Result<_, String>>()?))
     }
 
-    /// Why we may say that of the case, if we may.
-    pub(crate) fn reason(&self, file: &str, id: &str, said: &Said) -> Option<&str> {
-        let waiver = |it: &&Waiver| it.file == file && it.id == id && it.says == said.state;
+    /// Reason of the waiver for that answer to the case, if there is one.
+    pub(crate) fn reason(&self, file: &str, id: &str, answer: &Answer) -> Option<&str> {
+        let waiver = |it: &&Waiver| it.file == file && it.id == id && it.says == answer.state;
         self.0.iter().find(waiver).map(|it| it.reason.as_str())
     }
 
