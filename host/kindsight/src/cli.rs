@@ -9,6 +9,7 @@ use kindsight_api::status::QueryType;
 
 use crate::commands::interpreters::args::InterpretersArgs;
 use crate::config::ServeArgs;
+use crate::output_format::OutputFormat;
 
 /// Tells what the raw status of Kubernetes resources means, across many clusters.
 ///
@@ -56,15 +57,6 @@ pub(crate) struct DemoArgs {
     /// Address to listen on; port 0 picks a free port.
     #[arg(long, default_value = "127.0.0.1:9015", env = "KINDSIGHT_LISTEN")]
     pub(crate) listen: std::net::SocketAddr,
-}
-
-/// Output format of `demo`, `status` and `interpreters`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OutputFormat {
-    /// A table.
-    Table,
-    /// JSON as the server sent it.
-    Json,
 }
 
 /// `kindsight interpret`.

@@ -8,6 +8,8 @@ mod cli;
 mod client;
 mod commands;
 mod config;
+mod config_file;
+mod output_format;
 mod table;
 
 use std::process::ExitCode;
@@ -19,7 +21,7 @@ fn main() -> ExitCode {
     if kindsight_server::is_compiler() {
         return kindsight_server::interpreter::compile_child();
     }
-    match config::read(std::env::args_os().collect()).and_then(run) {
+    match config_file::read(std::env::args_os().collect()).and_then(run) {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {

@@ -12,11 +12,10 @@ use kindsight_model::DigName;
 
 use crate::data_dir::DataDir;
 use crate::engine::cache_folder;
-use crate::error::Error;
+use crate::error::{ApplicationError, Error};
 use crate::settings::Settings;
 
 use application::Application;
-pub use application::ApplicationError;
 
 /// A recorded application, ready to be served.
 pub struct Demo {

@@ -4,9 +4,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use kindsight_interpreter::{LoadError, PublishError, StartError};
+use kindsight_model::NameError;
 use tracing_subscriber::filter::ParseError;
-
-use crate::demo::ApplicationError;
 
 /// The reason why a server did not start, or ended by itself.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +41,9 @@ pub enum Error {
     /// The machine does not give the threads of the executor.
     #[error("start the async runtime")]
     Runtime(#[source] std::io::Error),
+    /// The process cannot listen for signals.
+    #[error("listen for SIGTERM and Ctrl-C")]
+    Signals(#[source] std::io::Error),
     /// The machine cannot run interpreters.
     #[error(transparent)]
     Engine(#[from] StartError),
@@ -114,4 +116,32 @@ pub enum TaskError {
     /// It came to an end, and should not have.
     #[error("it had nothing left to do, which only a stop should bring about")]
     Done,
+}
+
+/// The reason why a recorded application could not be read or stored.
+#[derive(Debug, thiserror::Error)]
+pub enum ApplicationError {
+    /// It is not JSON of the right form.
+    #[error("read the application")]
+    Json(#[from] serde_json::Error),
+    /// A later release wrote it.
+    #[error("version {found} of the application; this release reads version {known}")]
+    Version {
+        /// Its version.
+        found: u64,
+        /// The version that is read.
+        known: u64,
+    },
+    /// A name in it is not valid.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// It names a manifest that is missing.
+    #[error("no manifest {0}")]
+    NoManifest(String),
+    /// The store refuses it.
+    #[error(transparent)]
+    Store(#[from] kindsight_appcontext::Error),
+    /// Something that was just created is gone again.
+    #[error("another writer deleted the application while it was stored")]
+    Deleted,
 }

@@ -13,27 +13,11 @@ use crate::loaded::Loaded;
 use crate::settings::Settings;
 use crate::tasks::Tasks;
 
-/// Threads for steps that block: every request that judges, every command to an interpreter, and
-/// everything that reads files. Further steps wait for one that ends.
-const BLOCKING_THREADS_MAX: usize = 64;
-
 /// A server that answers, until it is stopped or one of its tasks ends.
 pub struct Server {
     address: SocketAddr,
     tasks: Tasks,
     unsynced: Arc<Unsynced>,
-}
-
-/// The executor that everything but the interpreters runs on.
-///
-/// # Errors
-/// [`Error::Runtime`].
-pub fn runtime() -> Result<tokio::runtime::Runtime, Error> {
-    let mut builder = tokio::runtime::Builder::new_multi_thread();
-    let builder = builder
-        .enable_all()
-        .max_blocking_threads(BLOCKING_THREADS_MAX);
-    builder.build().map_err(Error::Runtime)
 }
 
 impl Server {

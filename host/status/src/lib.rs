@@ -27,6 +27,7 @@ mod projection;
 mod query;
 mod read_model;
 mod record;
+mod resource_view;
 mod rollup;
 mod tally;
 mod view;
@@ -45,5 +46,6 @@ pub use read_model::{
     Subscription,
 };
 pub use record::{ActionView, RecordView};
+pub use resource_view::{Report, ResourceView};
 pub use rollup::{Desired, Rollup, RollupResult};
-pub use view::{AppView, ClusterView, ContextView, Report, ResourceView};
+pub use view::{AppView, ClusterView, ContextView};

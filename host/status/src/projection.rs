@@ -8,7 +8,8 @@ use std::sync::Arc;
 use kindsight_model::{ClusterName, Gvk, Object, RsyncStatus, Verdict};
 
 use crate::map::map_for;
-use crate::view::{ClusterView, Report, ResourceKey, ResourceView};
+use crate::resource_view::{Report, ResourceKey, ResourceView};
+use crate::view::ClusterView;
 
 mod matching;
 

@@ -3,8 +3,10 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use kindsight_model::ClusterName;
+
+use crate::resource_view::{Report, ResourceView};
 use crate::rollup::Rollup;
-use crate::view::{ClusterView, Report, ResourceView};
 
 /// Counts of the resources on one level. `S` is the text of a state, `P` the place of a resource.
 ///
@@ -115,27 +117,21 @@ fn count<K: Ord>(counts: &mut BTreeMap<K, u32>, key: K, more: u32) {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) app: &'a str,
-    pub(crate) cluster: &'a ClusterView,
+    pub(crate) cluster: &'a ClusterName,
+    /// The resources of the app in the cluster.
+    pub(crate) resources: &'a [ResourceView],
     /// Position among the resources of the cluster.
     pub(crate) position: usize,
 }
 
 impl<'a> Place<'a> {
-    pub(crate) fn new(app: &'a str, cluster: &'a ClusterView, position: usize) -> Self {
-        Self {
-            app,
-            cluster,
-            position,
-        }
-    }
-
     pub(crate) fn resource(&self) -> Option<&'a ResourceView> {
-        self.cluster.resources().get(self.position)
+        self.resources.get(self.position)
     }
 
     fn key(&self) -> impl Ord {
         let resource = self.resource().map(ResourceView::key);
-        (self.app, self.cluster.cluster(), resource, self.position)
+        (self.app, self.cluster, resource, self.position)
     }
 }
 

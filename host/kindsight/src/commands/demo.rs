@@ -3,9 +3,9 @@
 use anyhow::Context as _;
 use kindsight_server::{Demo, LogFormat, now_ms, start_logging};
 
-use crate::cli::{self, DemoArgs, OutputFormat};
-use crate::commands::serve;
+use crate::cli::{self, DemoArgs};
 use crate::commands::status::{self, StatusQuery};
+use crate::output_format::OutputFormat;
 
 /// Runs the command.
 ///
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     if !args.once {
         settings.listen = args.listen;
     }
-    serve::run_server(settings, async |server, mut signals| {
+    kindsight_server::run(settings, async |server, mut signals| {
         server.synced().await;
         let url = format!("http://{}", server.address());
         let query = StatusQuery::about(&dig.to_string())?;

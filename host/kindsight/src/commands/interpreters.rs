@@ -15,9 +15,10 @@ use std::process::ExitCode;
 use kindsight_api::interpreters::{InterpreterDetail, InterpreterList, Outcome, ShadowReport};
 use serde::de::DeserializeOwned;
 
-use crate::cli::{self, OutputFormat};
+use crate::cli;
 use crate::client::{self, Request};
 use crate::commands::interpreters::args::{Action, InterpretersArgs, SettingsArgs, To};
+use crate::output_format::OutputFormat;
 
 /// Runs the command; returns the exit code of the process.
 ///

@@ -6,8 +6,9 @@ use kindsight_api::status::{Instances, Output, QueryType, Status, StatusParamete
 use kindsight_model::{ClusterName, DigName};
 use kindsight_server::now_ms;
 
-use crate::cli::{OutputFormat, StatusArgs};
+use crate::cli::StatusArgs;
 use crate::client::{self, Request};
+use crate::output_format::OutputFormat;
 
 /// A status query.
 #[derive(Debug)]

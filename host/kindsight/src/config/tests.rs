@@ -1,8 +1,11 @@
 use kindsight_server::catalog::CatalogLimits;
 use kindsight_server::interpreter::{Isolation, Limits};
 
+use std::ffi::OsString;
+
 use super::*;
 use crate::cli::Command;
+use crate::config_file::read;
 
 fn serve(toml: &str, args: &[&str]) -> anyhow::Result<ServeArgs> {
     let folder = tempfile::tempdir()?;

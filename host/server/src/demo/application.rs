@@ -6,35 +6,14 @@ use kindsight_appcontext::{
     Action, AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, NewResource,
     Recorded, Records, ResourceName, StatusChange,
 };
-use kindsight_model::{ClusterName, ContextStatus, DigName, NameError, RsyncStatus};
+use kindsight_model::{ClusterName, ContextStatus, DigName, RsyncStatus};
 use kindsight_store::Store;
 use serde::Deserialize;
 
+use crate::error::ApplicationError;
+
 /// The newest version of the description that is read.
 const VERSION: u64 = 1;
-
-/// The reason why a recorded application could not be read or stored.
-#[derive(Debug, thiserror::Error)]
-pub enum ApplicationError {
-    /// It is not JSON of the right form.
-    #[error("read the application")]
-    Json(#[from] serde_json::Error),
-    /// A later release wrote it.
-    #[error("version {0} of the application; {VERSION} is right")]
-    Version(u64),
-    /// A name in it is not valid.
-    #[error(transparent)]
-    Name(#[from] NameError),
-    /// It names a manifest that is missing.
-    #[error("no manifest {0}")]
-    NoManifest(String),
-    /// The store refuses it.
-    #[error(transparent)]
-    Store(#[from] kindsight_appcontext::Error),
-    /// Something that was just created is gone again.
-    #[error("another writer deleted the application while it was stored")]
-    Deleted,
-}
 
 /// A composite application that was instantiated, as the demo's recording describes it.
 #[derive(Debug, Deserialize)]
@@ -81,7 +60,10 @@ impl Application {
         let application: Self = serde_json::from_str(json)?;
         match application.version {
             VERSION => Ok(application),
-            version => Err(ApplicationError::Version(version)),
+            found => Err(ApplicationError::Version {
+                found,
+                known: VERSION,
+            }),
         }
     }
 

@@ -31,11 +31,7 @@ fn sentence(worst: Place<'_>) -> String {
     let verdict = &resource.verdict;
     let mut sentence = format!(
         "{} {} of {} in {} is {}",
-        resource.gvk.kind,
-        resource.name,
-        worst.app,
-        worst.cluster.cluster(),
-        verdict.state
+        resource.gvk.kind, resource.name, worst.app, worst.cluster, verdict.state
     );
     if !verdict.reason.is_empty() {
         // Writing to a String does not fail.

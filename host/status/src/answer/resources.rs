@@ -8,7 +8,8 @@ use kindsight_model::redact_secret;
 use serde::{Serialize, Serializer};
 
 use crate::query::StatusQuery;
-use crate::view::{ClusterView, ResourceView};
+use crate::resource_view::ResourceView;
+use crate::view::ClusterView;
 
 /// The selected resources of one app in one cluster; serializes as a list of [`Resource`].
 #[derive(Debug, Clone)]

@@ -89,7 +89,7 @@ impl Selection<'_> {
         let mut count = Count::new(view.report());
         for &position in &positions {
             if let Some(resource) = view.resources().get(position) {
-                let place = Place::new(app, view, position);
+                let place = view.place(app, position);
                 count.add(resource, &resource.verdict.state, place);
             }
         }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::cli::OutputFormat;
+use crate::output_format::OutputFormat;
 
 /// `kindsight interpreters`.
 #[derive(Debug, Args)]

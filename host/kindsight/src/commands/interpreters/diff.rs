@@ -11,11 +11,12 @@ use kindsight_server::{
     ComponentComparer, ComponentFile, LogFormat, cache_folder, now_ms, start_logging,
 };
 
-use crate::cli::{self, OutputFormat};
+use crate::cli;
 use crate::commands::interpret::documents::{self, Document, Group};
 use crate::commands::interpret::input;
 use crate::commands::interpreters::args::DiffArgs;
 use crate::commands::interpreters::{requests, tables};
+use crate::output_format::OutputFormat;
 
 /// Exit code if verdicts would change: neither success nor failure.
 const CHANGED: u8 = 3;

@@ -1,0 +1,88 @@
+//! The command line with a configuration file: flags, then environment, then file, then defaults.
+//!
+//! The file has the names of the flags of `serve` and fills in those that neither the command line nor
+//! the environment gives.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
+
+use crate::cli::Cli;
+
+/// Largest configuration file, in bytes.
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Parses the command line, and the configuration file that `--config` names.
+///
+/// # Errors
+/// When the file cannot be read or has an unknown key. A command line that cannot be parsed ends the
+/// process with code 2.
+pub(crate) fn read(argv: Vec<OsString>) -> anyhow::Result<Cli> {
+    let matches = Cli::command().get_matches_from(&argv);
+    let serve = matches.subcommand_matches("serve");
+    let file = serve.and_then(|serve| Some((serve, serve.get_one::<PathBuf>("config")?)));
+    let Some((serve, file)) = file else {
+        return Ok(Cli::from_arg_matches(&matches)?);
+    };
+    let name = file.display();
+    let flags = flags(file, serve).with_context(|| format!("configuration file {name}"))?;
+    Cli::try_parse_from(argv.into_iter().chain(flags)).map_err(|error| {
+        let text = error.to_string();
+        let first = text
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .trim_start_matches("error: ");
+        anyhow::anyhow!("configuration file {name}: {first}")
+    })
+}
+
+/// Flags for the settings of a file that neither the command line nor the environment gives.
+fn flags(file: &Path, given: &ArgMatches) -> anyhow::Result<Vec<OsString>> {
+    let size = std::fs::metadata(file)?.len();
+    anyhow::ensure!(
+        size <= FILE_BYTES_MAX,
+        "{size} bytes are over the limit of {FILE_BYTES_MAX} bytes"
+    );
+    let table: toml::Table = std::fs::read_to_string(file)?.parse()?;
+    let command = Cli::command();
+    let serve = command
+        .find_subcommand("serve")
+        .context("serve is a command")?;
+    let mut flags = Vec::new();
+    for (name, value) in table {
+        let mut known = serve
+            .get_arguments()
+            .filter(|arg| arg.get_long() != Some("config"));
+        let arg = known
+            .find(|arg| arg.get_long() == Some(&name))
+            .with_context(|| {
+                format!("unknown setting `{name}`; `kindsight serve --help` lists all settings")
+            })?;
+        let source = given.value_source(arg.get_id().as_str());
+        if matches!(source, None | Some(ValueSource::DefaultValue)) {
+            flags.extend(flag(&name, &value)?.into_iter().map(OsString::from));
+        }
+    }
+    Ok(flags)
+}
+
+fn flag(name: &str, value: &toml::Value) -> anyhow::Result<Vec<String>> {
+    Ok(match value {
+        toml::Value::String(text) => vec![format!("--{name}={text}")],
+        toml::Value::Integer(number) => vec![format!("--{name}={number}")],
+        toml::Value::Boolean(true) => vec![format!("--{name}")],
+        toml::Value::Boolean(false) => Vec::new(),
+        toml::Value::Array(items) => {
+            let flags = items.iter().map(|item| flag(name, item));
+            flags.collect::<anyhow::Result<Vec<_>>>()?.concat()
+        }
+        other => anyhow::bail!(
+            "`{name}` is a {}; expected a string, an integer, a boolean or a list",
+            other.type_str()
+        ),
+    })
+}

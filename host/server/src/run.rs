@@ -1,0 +1,76 @@
+//! The life of a program that serves: start, signals, stop.
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::error::Error;
+use crate::server::Server;
+use crate::settings::Settings;
+
+/// Threads for steps that block: every request that judges, every command to an interpreter, and
+/// everything that reads files. Further steps wait for one that ends.
+const BLOCKING_THREADS_MAX: usize = 64;
+
+/// Starts a server on an executor of its own, runs `serving`, and stops the server. A signal to stop
+/// ends the start too. Called once by a program that serves.
+///
+/// # Errors
+/// [`Error`]: what keeps the server from starting, or made it stop by itself; or the error of `serving`.
+pub fn run<E: From<Error>>(
+    settings: Settings,
+    serving: impl AsyncFnOnce(&Server, StopSignals) -> Result<(), E>,
+) -> Result<(), E> {
+    let runtime = runtime().map_err(Error::Runtime)?;
+    let outcome = runtime.block_on(async {
+        let mut signals = StopSignals::listen().map_err(Error::Signals)?;
+        let server = tokio::select! {
+            started = Server::start(settings) => started?,
+            () = signals.received() => return Ok(()),
+        };
+        serving(&server, signals).await?;
+        Ok(server.stop().await?)
+    });
+    // A start that was interrupted may still be compiling.
+    runtime.shutdown_background();
+    outcome
+}
+
+/// The executor that everything but the interpreters runs on.
+fn runtime() -> std::io::Result<Runtime> {
+    let mut builder = Builder::new_multi_thread();
+    let builder = builder
+        .enable_all()
+        .max_blocking_threads(BLOCKING_THREADS_MAX);
+    builder.build()
+}
+
+/// Signals that ask the process to stop: SIGTERM and Ctrl-C. Listened for before the server starts, so
+/// that one that comes early is not lost.
+pub struct StopSignals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl StopSignals {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+
+    async fn received(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+
+    /// Waits until a signal comes, or a task of the server ends early.
+    pub async fn wait(&mut self, server: &Server) {
+        tokio::select! {
+            () = self.received() => {}
+            () = server.failed() => {}
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Views of single resources, and of the report that they come from.
+
+use std::sync::Arc;
+
+use kindsight_model::{Gvk, Object, RsyncStatus, Verdict};
+
+/// The report of a cluster on an app: none yet, or one that may be out of date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Report {
+    /// No bundle has come.
+    #[default]
+    NotYet,
+    /// A bundle came.
+    Received {
+        /// Time since when the cluster cannot be reached, in Unix milliseconds; none while it can. Its
+        /// last report is kept, and marked as stale in answers.
+        stale_since_ms: Option<i64>,
+    },
+}
+
+impl Report {
+    /// Time since when the report may be out of date, in Unix milliseconds.
+    pub fn stale_since_ms(self) -> Option<i64> {
+        match self {
+            Self::NotYet => None,
+            Self::Received { stale_since_ms } => stale_since_ms,
+        }
+    }
+}
+
+/// One resource of an app in a cluster.
+#[derive(Debug, Clone)]
+pub struct ResourceView {
+    /// Group, version and Kind: of the manifest if there is one, else of the object.
+    pub gvk: Gvk,
+    /// Namespace: of the object if it has one, else of the manifest. Empty if neither names one.
+    pub namespace: Arc<str>,
+    /// Its name.
+    pub name: Arc<str>,
+    /// The manifest that was sent; none if it could not be read or the resource was not sent.
+    pub manifest: Option<Object>,
+    /// Result of sending it; none if only the cluster has it.
+    pub rsync: Option<RsyncStatus>,
+    /// The object that the cluster reported, if any.
+    pub object: Option<Object>,
+    /// The verdict on the object, or the host's own verdict on its absence.
+    pub verdict: Verdict,
+    /// Time of its last change of state, in Unix milliseconds.
+    pub since_ms: Option<i64>,
+    /// True if it was sent; else only the cluster has it, such as a Deployment's Pods.
+    pub expected: bool,
+}
+
+impl ResourceView {
+    /// Its identity among the resources of its app and cluster.
+    pub(crate) fn key(&self) -> ResourceKey<'_> {
+        ResourceKey {
+            kind: &self.gvk.kind,
+            group: &self.gvk.group,
+            namespace: &self.namespace,
+            name: &self.name,
+            version: &self.gvk.version,
+        }
+    }
+}
+
+/// Identity of a resource among those of its app and cluster; orders them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct ResourceKey<'a> {
+    kind: &'a str,
+    group: &'a str,
+    namespace: &'a str,
+    name: &'a str,
+    version: &'a str,
+}
