@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use kindsight_interpreter::{LoadError, PublishError, StartError};
 use kindsight_model::NameError;
-use tracing_subscriber::filter::ParseError;
 
 /// The reason why a server did not start, or ended by itself.
 #[derive(Debug, thiserror::Error)]
@@ -14,12 +13,12 @@ pub enum Error {
     #[error("`{0}` is not a log format; `text` and `json` are")]
     LogFormat(String),
     /// The log filter cannot be parsed.
-    #[error("invalid log filter `{filter}`: {source}; try `info` or `debug`")]
+    #[error("invalid log filter `{filter}`: {why}; try `info` or `debug`")]
     LogFilter {
         /// The filter.
         filter: String,
-        /// The reason.
-        source: ParseError,
+        /// The reason. Not a source: the parser's error tells its own causes already.
+        why: String,
     },
     /// The process logs already.
     #[error("start logging")]

@@ -42,9 +42,9 @@ impl FromStr for LogFormat {
 /// [`Error::LogFilter`] where the filter cannot be parsed, [`Error::Logging`] where the process already
 /// logs.
 pub fn start_logging(level: &str, format: LogFormat) -> Result<(), Error> {
-    let filter = EnvFilter::try_new(level).map_err(|source| Error::LogFilter {
+    let filter = EnvFilter::try_new(level).map_err(|error| Error::LogFilter {
         filter: level.to_owned(),
-        source,
+        why: error.to_string(),
     })?;
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
@@ -54,4 +54,22 @@ pub fn start_logging(level: &str, format: LogFormat) -> Result<(), Error> {
         LogFormat::Json => builder.json().try_init(),
     };
     started.map_err(Error::Logging)
+}
+
+#[cfg(test)]
+mod tests {
+    use kindsight_store::chain;
+
+    use super::*;
+
+    #[test]
+    fn a_wrong_filter_is_named_and_its_reason_told_once() {
+        let error = start_logging("nonsense===", LogFormat::Text).expect_err("no filter");
+        let text = chain(&error);
+        assert!(
+            text.starts_with("invalid log filter `nonsense===`: "),
+            "{text}"
+        );
+        assert_eq!(text.matches("error parsing").count(), 1, "{text}");
+    }
 }
