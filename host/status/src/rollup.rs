@@ -56,6 +56,16 @@ struct Ranked<P> {
     place: Reverse<P>,
 }
 
+impl<P> Ranked<P> {
+    fn new(phase: Phase, place: P) -> Self {
+        Self {
+            severity: phase.severity(),
+            phase: Reverse(phase),
+            place: Reverse(place),
+        }
+    }
+}
+
 /// Result of a roll-up: the phase and state of all its resources together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RollupResult<P> {
@@ -138,11 +148,9 @@ impl<P: Ord + Clone> Rollup<P> {
     }
 
     fn result_where_present(&self) -> RollupResult<P> {
-        let mut rest = self.clone();
-        if let Some(place) = rest.missing.take() {
-            rest.add_present(Phase::NotPresent, place);
-        }
-        match rest.present {
+        let missing = self.missing.clone();
+        let missing = missing.map(|place| Ranked::new(Phase::NotPresent, place));
+        match self.present.clone().max(missing) {
             None => result_of(Phase::Unknown, None),
             Some(Ranked {
                 severity: 0, phase, ..
@@ -169,12 +177,7 @@ impl<P: Ord + Clone> Rollup<P> {
     }
 
     fn add_present(&mut self, phase: Phase, place: P) {
-        let ranked = Ranked {
-            severity: phase.severity(),
-            phase: Reverse(phase),
-            place: Reverse(place),
-        };
-        self.present = self.present.take().max(Some(ranked));
+        self.present = self.present.take().max(Some(Ranked::new(phase, place)));
     }
 
     fn add_missing(&mut self, place: P) {

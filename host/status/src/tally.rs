@@ -87,14 +87,23 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
         }
     }
 
-    /// Converts states and places. `place` must preserve the order of places.
-    pub(crate) fn map<'a, T: Ord, Q: Ord + Clone>(
+    /// Only the counts of `type=rsync`.
+    pub(crate) fn sent<T, Q>(&self) -> Tally<T, Q> {
+        Tally {
+            rsync: self.rsync.clone(),
+            ..Tally::default()
+        }
+    }
+
+    /// Only the counts of `type=cluster`, with other states and places. `place` must preserve the order
+    /// of places.
+    pub(crate) fn reported<'a, T: Ord, Q: Ord + Clone>(
         &'a self,
         state: impl Fn(&'a S) -> T,
         place: impl Fn(&P) -> Q,
     ) -> Tally<T, Q> {
         Tally {
-            rsync: self.rsync.clone(),
+            rsync: BTreeMap::new(),
             states: self
                 .states
                 .iter()

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use kindsight_api::status::QueryType;
 use kindsight_model::{ClusterName, ContextId, ContextStatus, DigName};
 
 use crate::map::{Map, map_for};
@@ -118,7 +119,9 @@ impl ClusterView {
             let state = Arc::clone(&resource.verdict.state);
             tally.add(resource, state, self.place("", position));
         }
-        tally.map(Arc::clone, |place| place.position)
+        let mut counts = tally.reported(Arc::clone, |place| place.position);
+        counts.rsync = tally.rsync;
+        counts
     }
 
     /// The cluster.
@@ -162,11 +165,16 @@ impl ClusterView {
         }
     }
 
-    /// Counts of all its resources, with places in `app`.
-    pub(crate) fn tally<'a>(&'a self, app: &'a str) -> Tally<&'a str, Place<'a>> {
-        let place = |position: &usize| self.place(app, *position);
-        let mut tally = self.rows.tally.map(AsRef::as_ref, place);
-        tally.stale_since_ms = self.report.stale_since_ms();
-        tally
+    /// Counts of all its resources that an answer of this type has, with places in `app`.
+    pub(crate) fn tally<'a>(&'a self, app: &'a str, kind: QueryType) -> Tally<&'a str, Place<'a>> {
+        match kind {
+            QueryType::Rsync => self.rows.tally.sent(),
+            QueryType::Cluster => {
+                let place = |position: &usize| self.place(app, *position);
+                let mut tally = self.rows.tally.reported(AsRef::as_ref, place);
+                tally.stale_since_ms = self.report.stale_since_ms();
+                tally
+            }
+        }
     }
 }

@@ -58,7 +58,8 @@ impl Selection<'_> {
             return None;
         }
         let (count, resources) = if self.query.resources.is_empty() {
-            (view.tally(app), Resources::all(view, self.query))
+            let count = view.tally(app, self.query.kind);
+            (count, Resources::all(view, self.query))
         } else {
             self.named_resources(app, view)
         };
