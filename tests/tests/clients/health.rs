@@ -1,0 +1,23 @@
+//! The measure of all cases: a server that answers `/healthz` in time.
+
+use std::net::TcpStream;
+
+use crate::stage::Stage;
+
+/// What the other cases attack, and what they measure it by.
+pub(crate) fn a_server_that_nobody_attacks_is_healthy() {
+    let stage = Stage::start();
+    stage.assert_healthy();
+    let ready = stage.get("/readyz");
+    assert_eq!(ready.status, 200, "{ready:?}");
+    let pod = r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}"#;
+    let judged = stage.json("POST", "/v2/interpret", pod).json();
+    assert_eq!(judged["verdicts"][0]["name"], "a", "{judged}");
+    let refused = stage.upload("junk", b"junk");
+    assert_eq!(refused.status, 422, "{refused:?}");
+    assert!(
+        refused.head.contains("application/problem+json"),
+        "{refused:?}"
+    );
+    assert!(TcpStream::connect(stage.address()).is_ok());
+}

@@ -1,0 +1,115 @@
+//! A server to attack: started from settings in this process, with nothing but built-in interpreters.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use kindsight_server::{Server, Settings};
+use kindsight_store::{RedbStore, Store};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+use crate::http::{Answer, Request};
+
+/// Time in which `/healthz` has to be answered, whatever is going on.
+const HEALTHY_MAX: Duration = Duration::from_secs(2);
+
+/// A server and its folders.
+pub(crate) struct Stage {
+    runtime: Option<Runtime>,
+    address: SocketAddr,
+    /// Ends with the case.
+    _folder: TempDir,
+}
+
+impl Stage {
+    /// Starts a server with the default settings.
+    pub(crate) fn start() -> Self {
+        Self::with(|_, _| {})
+    }
+
+    /// Starts a server with other settings; `change` also gets a folder of its own.
+    pub(crate) fn with(change: impl FnOnce(&mut Settings, &Path)) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store: Arc<dyn Store> = Arc::new(RedbStore::in_memory().expect("a store"));
+        let mut settings = Settings {
+            cache: Some(cache()),
+            ..Settings::new(store)
+        };
+        change(&mut settings, folder.path());
+        let runtime = Runtime::new().expect("an executor");
+        let server = runtime.block_on(Server::start(settings)).expect("a server");
+        let address = server.address();
+        // It runs until its executor ends.
+        runtime.spawn(async move { server.failed().await });
+        Self {
+            runtime: Some(runtime),
+            address,
+            _folder: folder,
+        }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Sends a request; a server that gives no answer fails the case.
+    pub(crate) fn send(&self, request: &Request<'_>) -> Answer {
+        let answer = request.send(self.address);
+        answer.unwrap_or_else(|error| panic!("{} {}: {error}", request.method, request.target))
+    }
+
+    pub(crate) fn get(&self, target: &str) -> Answer {
+        self.send(&Request {
+            method: "GET",
+            target,
+            ..Request::default()
+        })
+    }
+
+    /// Sends JSON with its content type.
+    pub(crate) fn json(&self, method: &str, target: &str, body: &str) -> Answer {
+        self.send(&Request {
+            method,
+            target,
+            headers: &[("Content-Type", "application/json")],
+            body: body.as_bytes(),
+        })
+    }
+
+    /// Uploads a component.
+    pub(crate) fn upload(&self, name: &str, component: &[u8]) -> Answer {
+        self.send(&Request {
+            method: "PUT",
+            target: &format!("/v2/interpreters/{name}"),
+            headers: &[("Content-Type", "application/wasm")],
+            body: component,
+        })
+    }
+
+    /// Fails the case if `/healthz` is not answered in [`HEALTHY_MAX`].
+    pub(crate) fn assert_healthy(&self) {
+        let begin = Instant::now();
+        let answer = self.get("/healthz");
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let took = begin.elapsed();
+        assert!(took < HEALTHY_MAX, "/healthz took {took:?}");
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        // A server that hangs must not keep the other cases from their turn.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// A cache of compiled interpreters that all cases share.
+fn cache() -> PathBuf {
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clients-cache/kindsight");
+    std::fs::create_dir_all(&cache).expect("a folder for the cache");
+    cache.join("aot")
+}
