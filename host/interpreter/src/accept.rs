@@ -47,7 +47,7 @@ pub(crate) fn accept(
         state: Arc::clone(&state.name),
         reason: message(verdict.reason).into(),
         message: message(verdict.message).into(),
-        recheck_at_ms: verdict.look_again_at_ms,
+        recheck_at_ms: verdict.recheck_at_ms,
         by: Some(Arc::clone(interpreter.by())),
     }))
 }

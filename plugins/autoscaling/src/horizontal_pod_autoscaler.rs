@@ -100,7 +100,7 @@ fn inactive(active: Condition<'_>, grace_ms: i64, now_ms: i64) -> Verdict {
         .map(|since_ms| since_ms.saturating_add(grace_ms));
     match deadline_ms {
         Some(deadline_ms) if now_ms < deadline_ms => {
-            Verdict::pending(reason, message).look_again_at(deadline_ms)
+            Verdict::pending(reason, message).recheck_at(deadline_ms)
         }
         _ => Verdict::failed(reason, message),
     }

@@ -53,9 +53,9 @@ mod tests {
                 "lastTransitionTime": "1970-01-01T00:00:10Z"}]}}"#;
         let verdict = harness::judge_at::<Autoscaling>(hpa, 309_999).unwrap();
         assert_eq!(verdict.state, "Pending");
-        assert_eq!(verdict.look_again_at_ms, Some(310_000));
+        assert_eq!(verdict.recheck_at_ms, Some(310_000));
         let verdict = harness::judge_at::<Autoscaling>(hpa, 310_000).unwrap();
         assert_eq!(verdict.state, "Failed");
-        assert_eq!(verdict.look_again_at_ms, None);
+        assert_eq!(verdict.recheck_at_ms, None);
     }
 }

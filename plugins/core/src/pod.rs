@@ -119,7 +119,7 @@ fn unschedulable(
     let (reason, message) = ("Unschedulable", unscheduled.message());
     Ok(match deadline_ms {
         Some(deadline_ms) if input.now_ms() < deadline_ms => {
-            Verdict::pending(reason, message).look_again_at(deadline_ms)
+            Verdict::pending(reason, message).recheck_at(deadline_ms)
         }
         _ => Verdict::failed(reason, message),
     })
@@ -140,10 +140,10 @@ mod tests {
     fn an_unschedulable_pod_is_looked_at_again_when_its_grace_ends() {
         let verdict = harness::judge_at::<Core>(UNSCHEDULABLE, 74_999).unwrap();
         assert_eq!(verdict.state, "Pending");
-        assert_eq!(verdict.look_again_at_ms, Some(75_000));
+        assert_eq!(verdict.recheck_at_ms, Some(75_000));
         let verdict = harness::judge_at::<Core>(UNSCHEDULABLE, 75_000).unwrap();
         assert_eq!(verdict.state, "Failed");
-        assert_eq!(verdict.look_again_at_ms, None);
+        assert_eq!(verdict.recheck_at_ms, None);
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub(crate) fn verdict(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict,
         let deadline_ms = created_ms.saturating_add(grace_ms);
         if input.now_ms() < deadline_ms {
             let message = "it is new and has not reported anything yet";
-            return Ok(Verdict::pending("NoStatusYet", message).look_again_at(deadline_ms));
+            return Ok(Verdict::pending("NoStatusYet", message).recheck_at(deadline_ms));
         }
     }
     Ok(if object.status().is_empty() {
@@ -55,10 +55,10 @@ mod tests {
             (created_ms + 29_999, "Pending", Some(created_ms + 30_000)),
             (created_ms + 30_000, "Present", None),
         ];
-        for (now_ms, state, look_again_at_ms) in table {
+        for (now_ms, state, recheck_at_ms) in table {
             let verdict = judge_at::<Generic>(object, now_ms).expect("a verdict");
             assert_eq!(verdict.state, state, "{now_ms}");
-            assert_eq!(verdict.look_again_at_ms, look_again_at_ms, "{now_ms}");
+            assert_eq!(verdict.recheck_at_ms, recheck_at_ms, "{now_ms}");
         }
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn interpret<I: Interpreter>(
             state: verdict.state.into_owned(),
             reason: clipped(verdict.reason.into_owned()),
             message: verdict.message.into_owned(),
-            look_again_at_ms: verdict.look_again_at_ms,
+            recheck_at_ms: verdict.recheck_at_ms,
             extras: None,
         }),
         Err(Failure::Unsupported) => Err(interpreter::Failure::Unsupported),

@@ -199,7 +199,7 @@ fn answer(result: Result<wit::Verdict, wit::Failure>) -> Result<Verdict, Failure
             state: verdict.state.into(),
             reason: verdict.reason.into(),
             message: verdict.message.into(),
-            look_again_at_ms: verdict.look_again_at_ms,
+            recheck_at_ms: verdict.recheck_at_ms,
         }),
         Err(wit::Failure::Unsupported) => Err(Failure::Unsupported),
         Err(wit::Failure::InvalidInput(what)) => Err(Failure::InvalidInput(what)),

@@ -42,7 +42,7 @@ impl<'a> Input<'a> {
     }
 
     /// The time of judging, in Unix milliseconds. A verdict that depends on it sets when to be
-    /// judged again, with [`crate::Verdict::look_again_at`].
+    /// judged again, with [`crate::Verdict::recheck_at`].
     pub fn now_ms(&self) -> i64 {
         self.input.now_ms
     }

@@ -14,7 +14,7 @@ pub struct Verdict {
     /// Message for users.
     pub message: Cow<'static, str>,
     /// Time to judge again although nothing changed, in Unix milliseconds.
-    pub look_again_at_ms: Option<i64>,
+    pub recheck_at_ms: Option<i64>,
 }
 
 /// Builds the verdict with one of the shared states.
@@ -38,7 +38,7 @@ impl Verdict {
             state: state.into(),
             reason: Cow::Owned(reason.into()),
             message: Cow::Owned(message.into()),
-            look_again_at_ms: None,
+            recheck_at_ms: None,
         }
     }
 
@@ -61,10 +61,11 @@ impl Verdict {
         unknown => "Unknown",
     }
 
-    /// Asks to be called again at `at_ms` although nothing changed: the verdict depends on the time.
+    /// Asks to be called again at `at_ms` although nothing changed: the verdict depends on the time. The
+    /// host keeps to a second after this verdict at least, and a day at most.
     #[must_use]
-    pub fn look_again_at(mut self, at_ms: i64) -> Self {
-        self.look_again_at_ms = Some(at_ms);
+    pub fn recheck_at(mut self, at_ms: i64) -> Self {
+        self.recheck_at_ms = Some(at_ms);
         self
     }
 }

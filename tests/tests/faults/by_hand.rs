@@ -146,7 +146,7 @@ fn answer(data: &mut Data, answer: Answer) -> u32 {
     let ready = data.text("Ready");
     let (state, state_bytes) = answer.state.unwrap_or(ready);
     let (text, _) = data.text(&"x".repeat(24 * 1024));
-    let look_again = [0; 4];
+    let recheck_at = [0; 4];
     let extras = [
         u32::from(answer.extras_bytes > 0),
         text,
@@ -154,7 +154,7 @@ fn answer(data: &mut Data, answer: Answer) -> u32 {
         0,
     ];
     let texts = [state, state_bytes, text, answer.reason_bytes, text, 1];
-    data.words(&[&[answer.case, 0], &texts[..], &look_again, &extras].concat())
+    data.words(&[&[answer.case, 0], &texts[..], &recheck_at, &extras].concat())
 }
 
 /// Modules that load, and whose `interpret` returns garbage.
