@@ -11,9 +11,13 @@ use serde_json::value::RawValue;
 use crate::labels::LabelledMetadata;
 use crate::lenient::{self, Lenient, Text};
 use crate::object::read_object;
-use crate::{DeploymentId, Object, ObjectError};
+use crate::{DeploymentId, Gvk, Object, ObjectError};
 
+mod coverage;
+mod edits;
 mod items;
+
+pub use coverage::{Coverage, Covered};
 
 /// Maximum size of a bundle, in bytes of JSON.
 pub const BUNDLE_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -33,7 +37,10 @@ pub struct Bundle {
     pub objects: Vec<Object>,
     /// The items that could not be read, with the error, in the same order.
     pub rejected: Vec<Rejected>,
-    /// The `status` verbatim: the part of a bundle that the `AppContext` stores.
+    /// The Kinds on which it says what there is.
+    pub coverage: Coverage,
+    /// The `status`, unchanged but for the content of Secrets: the part of a bundle that the `AppContext`
+    /// stores.
     pub status_json: Arc<str>,
 }
 
@@ -44,6 +51,50 @@ pub struct Rejected {
     pub pointer: String,
     /// The error.
     pub error: ObjectError,
+    /// The object that it is about, where the item tells.
+    pub identity: Option<RejectedIdentity>,
+}
+
+/// The object that a rejected item is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RejectedIdentity {
+    /// Group, version and Kind.
+    pub gvk: Gvk,
+    /// Its namespace; empty where the item names none.
+    pub namespace: Arc<str>,
+    /// Its name; never empty.
+    pub name: Arc<str>,
+}
+
+impl RejectedIdentity {
+    /// The identity with these parts; none without a Kind or a name.
+    fn of(gvk: Gvk, namespace: &str, name: &str) -> Option<Self> {
+        (!gvk.kind.is_empty() && !name.is_empty()).then(|| Self {
+            gvk,
+            namespace: namespace.into(),
+            name: name.into(),
+        })
+    }
+}
+
+impl Bundle {
+    /// Notes that its reporter covers every Kind, although this bundle has no `resourceStatuses`: an empty
+    /// list is left out on the wire. The stored status gets the empty list, so that it tells the same.
+    pub fn cover_every_kind(&mut self) {
+        if self.coverage.is_every_kind() {
+            return;
+        }
+        self.coverage.cover_every_kind();
+        if let Some(members) = self.status_json.trim_start().strip_prefix('{') {
+            let separator = if members.trim_start().starts_with('}') {
+                ""
+            } else {
+                ","
+            };
+            // In front, so that a list of the bundle itself counts, which is not an array.
+            self.status_json = format!("{{\"resourceStatuses\":[]{separator}{members}").into();
+        }
+    }
 }
 
 /// The reason why a whole bundle was rejected.
@@ -104,12 +155,13 @@ fn decode(deployment: DeploymentId, status: &str) -> Result<Bundle, BundleError>
     }
     let lists = read_object(status)
         .map_err(|error| BundleError::NotABundle(format!("`status`: {error}")))?;
-    let (objects, rejected) = items::read(&lists);
+    let contents = items::read(&lists, status);
     Ok(Bundle {
         deployment,
-        objects,
-        rejected,
-        status_json: status.into(),
+        objects: contents.objects,
+        rejected: contents.rejected,
+        coverage: contents.coverage,
+        status_json: contents.status_json,
     })
 }
 

@@ -28,7 +28,8 @@ mod verdict;
 mod words;
 
 pub use bundle::{
-    BUNDLE_BYTES_MAX, BUNDLE_ITEMS_MAX, Bundle, BundleError, Rejected, decode_bundle, decode_status,
+    BUNDLE_BYTES_MAX, BUNDLE_ITEMS_MAX, Bundle, BundleError, Coverage, Covered, Rejected,
+    RejectedIdentity, decode_bundle, decode_status,
 };
 pub use catalog::{CatalogAction, LoadStep, Source, VersionOutcome};
 pub use digest::Digest;
@@ -37,6 +38,5 @@ pub use lifecycle::{ContextStatus, LifecycleState};
 pub use names::{ClusterName, ContextId, DeploymentId, DigName, Gvk, NameError, is_label_value};
 pub use object::{OBJECT_BYTES_MAX, Object, ObjectError, Owner};
 pub use phase::Phase;
-pub use redact::redact_secret;
 pub use rsync::RsyncStatus;
 pub use verdict::{InterpretedBy, Verdict, host_reason, host_state};

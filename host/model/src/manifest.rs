@@ -22,13 +22,8 @@ pub fn object(yaml: &str) -> Result<Object, String> {
 pub fn objects(yaml: &str) -> Result<Vec<Result<Object, String>>, String> {
     // As in kubectl, `y` and `on` are strings, not booleans.
     let options = serde_saphyr::options! { strict_booleans: true };
-    let value: Value = serde_saphyr::from_str_with_options(yaml, options).map_err(|error| {
-        let message = error.to_string();
-        format!(
-            "not a Kubernetes object: not YAML: {}",
-            first_line(&message)
-        )
-    })?;
+    let value: Value = serde_saphyr::from_str_with_options(yaml, options)
+        .map_err(|error| format!("not a Kubernetes object: not YAML: {}", cause(&error, yaml)))?;
     Ok(match value {
         Value::Object(mut list) if is_list(&list) => match list.remove("items") {
             Some(Value::Array(items)) => items.iter().map(from_value).collect(),
@@ -48,6 +43,14 @@ fn from_value(value: &Value) -> Result<Object, String> {
     Object::from_json(value.to_string()).map_err(|error| error.to_string())
 }
 
-fn first_line(text: &str) -> &str {
-    text.lines().next().unwrap_or_default()
+/// The cause of an error, in one line. Of a text that may be a Secret only the place: the message may
+/// repeat a part of it.
+fn cause(error: &serde_saphyr::Error, yaml: &str) -> String {
+    if yaml.contains("Secret") {
+        return error.location().map_or_else(String::new, |at| {
+            format!("error at line {} column {}", at.line(), at.column())
+        });
+    }
+    let message = error.to_string();
+    message.lines().next().unwrap_or_default().to_owned()
 }

@@ -73,6 +73,11 @@ impl Gvk {
         }
     }
 
+    /// Returns whether it is a Secret of the core group, whatever the version.
+    pub(crate) fn is_secret(&self) -> bool {
+        self.group.is_empty() && &*self.kind == "Secret"
+    }
+
     /// A Kind from `apiVersion` and `kind` as in an object.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Kubernetes objects as clusters report them: identity, and the JSON unchanged.
+//! Kubernetes objects as clusters report them: identity, and the JSON without the content of Secrets.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,12 +7,17 @@ use serde::de::{MapAccess, SeqAccess};
 
 use crate::labels::Labelled;
 use crate::lenient::{self, Lenient, Read, Text};
+use crate::redact::redacted;
 use crate::{BUNDLE_ITEMS_MAX, Gvk};
 
 /// Maximum size of an object, in bytes of JSON. etcd's own limit on a request is 1.5 MiB.
 pub const OBJECT_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// A Kubernetes object: its identity, and its JSON unchanged.
+/// A Kubernetes object: its identity, and its JSON, unchanged but for the content of Secrets.
+///
+/// The content of a Secret is removed when the object is made, in its own `data` and `stringData`, in
+/// objects that embed it and in annotations: the names of keys stay, each value is `REDACTED`. So nobody
+/// who holds an object can show it: no interpreter, log or answer, and no store.
 ///
 /// The JSON is kept as text, because each reader needs another part of it: an interpreter a few fields,
 /// `output=detail` all of it. It is validated in full on construction (at most 127 levels deep, numbers in
@@ -29,7 +34,7 @@ pub struct Object {
     pub uid: Arc<str>,
     /// Its owners, from `metadata.ownerReferences`.
     pub owners: Arc<[Owner]>,
-    /// The whole object as JSON text.
+    /// The whole object as JSON text, without the content of Secrets.
     pub json: Arc<str>,
     /// True if the JSON has `apiVersion` and `kind`, which an item of a list of one Kind may leave out.
     pub names_itself: bool,
@@ -74,7 +79,7 @@ impl Object {
     /// # Errors
     /// Too large, not a JSON object, or without a `kind`.
     pub fn from_json(json: impl Into<Arc<str>>) -> Result<Self, ObjectError> {
-        Self::read(&json.into(), None)
+        Self::read(&json.into(), None).map(|(object, _)| object)
     }
 
     /// Reads an object that may leave out its Kind, because it is an item of a list of one Kind.
@@ -84,7 +89,7 @@ impl Object {
     /// # Errors
     /// Too large, not a JSON object, or neither the object nor `default` has a Kind.
     pub fn from_json_as(json: impl Into<Arc<str>>, default: &Gvk) -> Result<Self, ObjectError> {
-        Self::read(&json.into(), Some(default))
+        Self::read(&json.into(), Some(default)).map(|(object, _)| object)
     }
 
     /// Returns whether `other` is an owner of this object: by uid where both sides have one, else by Kind
@@ -114,21 +119,40 @@ impl Object {
         self.labels().remove(key)
     }
 
-    fn read(json: &Arc<str>, default: Option<&Gvk>) -> Result<Self, ObjectError> {
+    /// Reads an object, and returns whether content of a Secret was removed from it.
+    pub(crate) fn read(
+        json: &Arc<str>,
+        default: Option<&Gvk>,
+    ) -> Result<(Self, bool), ObjectError> {
         if json.len() > OBJECT_BYTES_MAX {
             return Err(ObjectError::TooLarge(json.len()));
         }
         let head: Head<'_> = read_object(json).map_err(ObjectError::NotAnObject)?;
-        Ok(Self {
-            gvk: head.gvk(default)?,
+        let gvk = head.gvk(default)?;
+        let redacted = redacted(json, gvk.is_secret()).map_err(|_| {
+            ObjectError::NotAnObject("it cannot be searched for Secrets".to_owned())
+        })?;
+        let is_redacted = redacted.is_some();
+        let object = Self {
+            gvk,
             names_itself: !head.api_version.0.is_empty() && !head.kind.0.is_empty(),
             namespace: head.metadata.namespace.0.into(),
             name: head.metadata.name.0.into(),
             uid: head.metadata.uid.0.into(),
             owners: head.metadata.owners.0.into(),
-            json: Arc::clone(json),
-        })
+            json: redacted.map_or_else(|| Arc::clone(json), Arc::from),
+        };
+        Ok((object, is_redacted))
     }
+}
+
+/// Namespace and name of an object that is not read any further; empty where it names none.
+pub(crate) fn identity(json: &str) -> (String, String) {
+    let head: Head<'_> = lenient::read(json).unwrap_or_default();
+    let Metadata {
+        name, namespace, ..
+    } = head.metadata;
+    (namespace.0.into_owned(), name.0.into_owned())
 }
 
 /// Reads a shape out of a JSON object; any other value is an error with the reason.

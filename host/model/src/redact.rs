@@ -1,52 +1,66 @@
-//! Removes the content of Secrets from objects before they leave the host.
+//! Removes the content of Secrets from objects and reports when they are read.
 //!
 //! A Secret's content is found in three places: in its own `data` and `stringData`, in objects that embed
 //! it (a list, a bundle of manifests), and in annotations in which tools store the last applied
-//! configuration. Everything else stays unchanged, including the order of keys and the form of numbers.
-//! When in doubt, content is removed: a value that cannot be parsed is left out.
+//! configuration. The names of its keys stay, because rules about Secrets need them, and each value
+//! becomes [`REDACTED`]. Everything else stays unchanged, including the order of keys and the form of
+//! numbers. When in doubt, content is removed: a value that cannot be parsed is left out.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use crate::Object;
 use crate::lenient::{self, Elements, Members};
 
-/// Maximum nesting that is searched. An [`Object`] is never deeper, but JSON in its annotations may be.
+/// Maximum nesting that is searched. An [`Object`](crate::Object) is never deeper, but JSON in its
+/// annotations may be.
 const DEPTH_MAX: usize = 128;
 
-/// Replacement for an object that could not be searched.
-const EMPTY_OBJECT: &str = "{}";
+/// Replacement for each value of a Secret, as JSON. It is valid base64 too, as values of `data` are.
+const REDACTED: &str = "\"REDACTED\"";
 
-/// Returns the object's JSON without the content of Secrets; the same text if there is none.
+/// The JSON of an object or of any value that was reported, without the content of Secrets; `None` if
+/// there is none to remove.
 ///
-/// From a Secret of the core group, alone or embedded in another object, it removes `data`, `stringData`
-/// and the annotations with the last applied configuration; from other objects only annotations whose
-/// value is JSON that contains a Secret. The cost is the size of the text times the depth at which it
-/// mentions a Secret.
-pub fn redact_secret(object: &Object) -> Arc<str> {
-    let is_secret = object.gvk.group.is_empty() && &*object.gvk.kind == "Secret";
-    if !is_secret && !may_hold_secret(&object.json) {
-        return Arc::clone(&object.json);
+/// `is_secret` says that it is a Secret by its context, whatever its own `kind`. From a Secret of the
+/// core group, alone or embedded in another object, it removes the values of `data` and `stringData` and
+/// the annotations with the last applied configuration; from other objects only annotations whose value
+/// is JSON that contains a Secret. Text that does not name a Secret costs two searches of it, other text
+/// its size times the depth at which it names one.
+///
+/// # Errors
+/// [`Opaque`], for what is not JSON or cannot be searched.
+pub(crate) fn redacted(json: &str, is_secret: bool) -> Redacted {
+    if !is_secret && !may_hold_secret(json) {
+        return Ok(None);
     }
     let place = Place {
         is_secret,
         in_secret: is_secret,
         depth: 0,
     };
-    match redact_text(&object.json, place) {
-        Ok(None) => Arc::clone(&object.json),
-        Ok(Some(redacted)) => redacted.into(),
-        Err(Opaque) => EMPTY_OBJECT.into(),
+    redact_text(json, place)
+}
+
+/// An entry of the list of any Kind without the content of Secrets, and with this text as its `res`.
+pub(crate) fn with_res(entry: &str, res: &str) -> String {
+    let redacted = redacted(entry, false).ok().flatten();
+    let entry = redacted.as_deref().unwrap_or(entry);
+    let members: Members<'_> = lenient::read(entry).unwrap_or_default();
+    let res = serde_json::Value::from(res).to_string();
+    let mut output = Output::default();
+    for (key, value) in &members.0 {
+        // Of duplicates each one: the others would be stored too.
+        output.push(Some(key), value, (key == "res").then_some(res.as_str()));
     }
+    output.finish('{', '}').unwrap_or_else(|| entry.to_owned())
 }
 
 /// The value is not JSON, or nested too deeply to be searched.
-struct Opaque;
+pub(crate) struct Opaque;
 
 /// The text after redaction; `None` if it is unchanged.
-type Redacted = Result<Option<String>, Opaque>;
+pub(crate) type Redacted = Result<Option<String>, Opaque>;
 
 /// The context of a value within the object.
 #[derive(Clone, Copy)]
@@ -70,9 +84,32 @@ impl Place {
     }
 }
 
-/// Returns whether the text may contain a Secret: the word occurs, or could be hidden in escapes.
-fn may_hold_secret(text: &str) -> bool {
-    text.contains("Secret") || text.contains("\\u")
+/// Returns whether the text may contain a Secret: it names the Kind, or escapes could hide the name.
+pub(crate) fn may_hold_secret(text: &str) -> bool {
+    // Simple searches first, since almost no object holds either.
+    (text.contains("Secret") && names_secret(text))
+        || (text.contains("\\u00") && may_hide_words(text))
+}
+
+/// Returns whether `Secret` or `SecretList` occurs as a whole string, also within a string of JSON. Most
+/// other words with it are members, such as `imagePullSecrets`.
+fn names_secret(text: &str) -> bool {
+    text.match_indices("Secret").any(|(at, word)| {
+        // The 2 is that of `\u0022`, which is a quotation mark.
+        let before = text.get(..at).is_some_and(|it| it.ends_with(['"', '2']));
+        let rest = text.get(at + word.len()..).unwrap_or_default();
+        let rest = rest.strip_prefix("List").unwrap_or(rest);
+        before && rest.starts_with(['"', '\\'])
+    })
+}
+
+/// Returns whether a letter, a digit or a backslash is written as an escape, for which nobody has a
+/// reason but to hide a word. Go writes `<`, `>` and `&` so.
+fn may_hide_words(text: &str) -> bool {
+    text.match_indices("\\u00").any(|(at, escape)| {
+        let code = text.as_bytes().get(at + escape.len()..);
+        matches!(code, Some([b'3', b'0'..=b'9', ..] | [b'4'..=b'7', ..]))
+    })
 }
 
 fn redact_text(text: &str, place: Place) -> Redacted {
@@ -113,10 +150,14 @@ fn redact_object(members: &Members<'_>, place: Place) -> Redacted {
     let mut output = Output::default();
     for (key, value) in &members.0 {
         let redacted = match key.as_ref() {
-            "data" | "stringData" if is_secret => {
-                output.leave_out();
-                continue;
-            }
+            "data" | "stringData" if is_secret => match redact_values(value)? {
+                Values::Unchanged => None,
+                Values::Redacted(text) => Some(text),
+                Values::LeftOut => {
+                    output.leave_out();
+                    continue;
+                }
+            },
             "annotations" => redact_annotations(value, place)?,
             "items" => redact(value, place.inside(members.are_of_kind("SecretList")))?,
             _ => redact(value, place.inside(false))?,
@@ -124,6 +165,31 @@ fn redact_object(members: &Members<'_>, place: Place) -> Redacted {
         output.push(Some(key), value, redacted.as_deref());
     }
     Ok(output.finish('{', '}'))
+}
+
+/// The outcome for `data` or `stringData` of a Secret.
+enum Values {
+    /// It holds no value that was not removed before.
+    Unchanged,
+    /// Its keys, each without its value.
+    Redacted(String),
+    /// It is no object, and goes as a whole.
+    LeftOut,
+}
+
+fn redact_values(raw: &RawValue) -> Result<Values, Opaque> {
+    match raw.get().as_bytes().first() {
+        Some(b'{') => {}
+        Some(b'n') => return Ok(Values::Unchanged),
+        _ => return Ok(Values::LeftOut),
+    }
+    let mut output = Output::default();
+    for (key, value) in &members_of(raw)?.0 {
+        let is_redacted = value.get() == REDACTED;
+        output.push(Some(key), value, (!is_redacted).then_some(REDACTED));
+    }
+    let redacted = output.finish('{', '}');
+    Ok(redacted.map_or(Values::Unchanged, Values::Redacted))
 }
 
 fn redact_annotations(raw: &RawValue, place: Place) -> Redacted {

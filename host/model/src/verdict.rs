@@ -23,6 +23,10 @@ pub mod host_reason {
     pub const NO_REPORT: &str = "NoReportYet";
     /// The cluster reported and the object was not in the report.
     pub const NOT_IN_REPORT: &str = "NotInReport";
+    /// The cluster does not report on objects of its Kind.
+    pub const NOT_REPORTED: &str = "NotReported";
+    /// The part of the report that would tell cannot be read.
+    pub const UNREADABLE: &str = "Unreadable";
     /// No interpreter, not even a wildcard one, claims the Kind.
     pub const NO_INTERPRETER: &str = "NoInterpreter";
     /// The host failed while the object was judged.

@@ -190,6 +190,7 @@ fn items_over_the_limit_are_dropped_with_their_number() {
     let rejected = Rejected {
         pointer: "/status/jobStatuses/1".to_owned(),
         error: ObjectError::TooMany(7),
+        identity: None,
     };
     assert_eq!(bundle.rejected, [rejected]);
 }
@@ -220,6 +221,180 @@ fn a_stored_status_is_read_back_as_the_bundle_it_came_in() {
     assert_eq!(&*bundle.status_json, status.to_string());
     let again = decode_status(bundle.deployment.clone(), bundle.status_json.as_bytes()).unwrap();
     assert_eq!(format!("{bundle:?}"), format!("{again:?}"));
+}
+
+const HIDDEN: [&str; 2] = ["hunter2", "aHVudGVyMg"];
+
+fn assert_hidden(text: &str) {
+    let mut texts = vec![text.to_owned()];
+    let status: Value = serde_json::from_str(text).unwrap();
+    for entry in status["resourceStatuses"].as_array().into_iter().flatten() {
+        let decoded = BASE64_STANDARD.decode(entry["res"].as_str().unwrap_or_default());
+        texts.extend(decoded.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()));
+    }
+    for text in texts {
+        for hidden in HIDDEN {
+            assert!(!text.contains(hidden), "{text}");
+        }
+    }
+}
+
+#[test]
+fn what_is_kept_of_a_bundle_holds_no_content_of_secrets() {
+    let secret = |name: &str| {
+        json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name},
+            "type": "Opaque", "data": {"password": "aHVudGVyMg=="}})
+    };
+    let bare = json!({"metadata": {"name": "bare"}, "stringData": {"password": "hunter2"}});
+    let entry =
+        |kind: &str, res: &str| json!({"kind": kind, "version": "v1", "name": "s", "res": res});
+    let applied = json!({"kind": "ConfigMap", "metadata": {"name": "c", "annotations": {
+        "kubectl.kubernetes.io/last-applied-configuration": secret("c").to_string()}}});
+    let mut big = secret("big");
+    big["pad"] = Value::from("x".repeat(crate::OBJECT_BYTES_MAX));
+    let broken = secret("broken").to_string().replace("\"data\"", "data");
+    let status = json!({
+        "secretStatuses": [bare, secret("typed"), 7, big],
+        "configMapStatuses": [applied],
+        "podStatuses": [{"metadata": {"name": "p"}}],
+        "serviceStatuses": secret("no-list"),
+        "resourceStatuses": [
+            entry("Secret", &res(&secret("entry"))),
+            entry("", &res(&secret("own"))),
+            entry("Secret", &res(&bare)),
+            entry("Secret", "aHVudGVyMg!"),
+            entry("K", &BASE64_STANDARD.encode(broken)),
+            {"kind": "Secret", "data": {"a": "aHVudGVyMg"}},
+        ],
+        "other": [secret("unread")],
+    });
+    let bundle = bundle_of(&status);
+    assert_eq!(bundle.objects.len(), 6);
+    for object in &bundle.objects {
+        assert!(
+            !HIDDEN.iter().any(|it| object.json.contains(it)),
+            "{object:?}"
+        );
+    }
+    assert!(
+        bundle
+            .objects
+            .iter()
+            .any(|it| it.json.contains(r#""password":"REDACTED""#))
+    );
+    assert_hidden(&bundle.status_json);
+    let again = decode_status(bundle.deployment.clone(), bundle.status_json.as_bytes()).unwrap();
+    assert_eq!(again.status_json, bundle.status_json);
+    let json = |bundle: &Bundle| {
+        bundle
+            .objects
+            .iter()
+            .map(|it| it.json.to_string())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(json(&again), json(&bundle));
+    assert_eq!(again.rejected.len(), bundle.rejected.len());
+}
+
+#[test]
+fn secrets_among_items_that_are_not_read_are_not_kept_either() {
+    let secret = r#"{"kind":"Secret","data":{"a":"hunter2"}}"#;
+    let items = vec!["{}"; BUNDLE_ITEMS_MAX].join(",");
+    let status = format!(
+        r#"{{"secretStatuses":[{secret}],"podStatuses":[{items},{secret},{secret}],
+            "resourceStatuses":[{secret}],"podStatuses":[{items},{secret},{secret}]}}"#
+    );
+    let bundle = decode_status("7-sink".parse().unwrap(), status.as_bytes()).unwrap();
+    assert_hidden(&bundle.status_json);
+    let again = decode_status("7-sink".parse().unwrap(), bundle.status_json.as_bytes()).unwrap();
+    assert_eq!(again.rejected, bundle.rejected);
+}
+
+#[test]
+fn a_rejected_item_tells_the_object_it_is_about() {
+    let entry = |res: &str| json!({"group": "g", "version": "v1", "kind": "K", "name": "k", "namespace": "n", "res": res});
+    let big = json!({"metadata": {"name": "big", "namespace": "n"}, "pad": "x".repeat(crate::OBJECT_BYTES_MAX)});
+    let bundle = bundle_of(&json!({
+        "podStatuses": [big, 7],
+        "resourceStatuses": [entry("?"), entry(""), {"kind": "K", "res": "?"}],
+    }));
+    let told = bundle.rejected.iter().map(|it| {
+        it.identity
+            .as_ref()
+            .map(|it| format!("{} {}/{}", it.gvk, it.namespace, it.name))
+    });
+    let (pod, k) = (
+        Some("v1 Pod n/big".to_owned()),
+        Some("g/v1 K n/k".to_owned()),
+    );
+    assert_eq!(told.collect::<Vec<_>>(), [pod, None, k.clone(), k, None]);
+}
+
+#[test]
+fn a_bundle_covers_the_kinds_of_its_lists_and_with_the_list_of_any_kind_all() {
+    let covers = |status: Value, group: &str, kind: &str| {
+        bundle_of(&status).coverage.covers(Some(group), kind)
+    };
+    let original = || json!({"secretStatuses": null, "ingressStatuses": []});
+    for (status, group, kind, covered) in [
+        (json!({}), "", "Pod", Covered::Yes),
+        (json!({}), "apps", "Deployment", Covered::Yes),
+        (json!({}), "extensions", "Deployment", Covered::Yes),
+        (json!({}), "x", "Deployment", Covered::NotReported),
+        (
+            json!({}),
+            "k8s.plugin.opnfv.org",
+            "Network",
+            Covered::NotReported,
+        ),
+        // Monitors have these lists or not.
+        (json!({}), "", "Secret", Covered::NotReported),
+        (original(), "", "Secret", Covered::Yes),
+        (original(), "networking.k8s.io", "Ingress", Covered::Yes),
+        (original(), "g", "K", Covered::NotReported),
+        (json!({"resourceStatuses": []}), "g", "K", Covered::Yes),
+        (json!({"resourceStatuses": []}), "", "Secret", Covered::Yes),
+        (
+            json!({"resourceStatuses": 7}),
+            "g",
+            "K",
+            Covered::NotReported,
+        ),
+        (
+            json!({"resourceStatuses": [], "podStatuses": 7}),
+            "",
+            "Pod",
+            Covered::Unreadable,
+        ),
+    ] {
+        assert_eq!(
+            covers(status.clone(), group, kind),
+            covered,
+            "{status} {group}/{kind}"
+        );
+    }
+    let items = vec!["{}"; BUNDLE_ITEMS_MAX + 1].join(",");
+    let status = format!(r#"{{"podStatuses":[{items}]}}"#);
+    let cut = decode_status("7-sink".parse().unwrap(), status.as_bytes()).unwrap();
+    assert_eq!(cut.coverage.covers(None, "Job"), Covered::Cut);
+}
+
+#[test]
+fn a_reporter_that_covers_every_kind_is_stored_as_one() {
+    for (status, stored) in [
+        ("{}", r#"{"resourceStatuses":[]}"#),
+        (
+            " { \"podStatuses\": [] }",
+            r#"{"resourceStatuses":[], "podStatuses": [] }"#,
+        ),
+        (r#"{"resourceStatuses":[]}"#, r#"{"resourceStatuses":[]}"#),
+    ] {
+        let mut bundle = decode_status("7-sink".parse().unwrap(), status.as_bytes()).unwrap();
+        bundle.cover_every_kind();
+        assert_eq!(&*bundle.status_json, stored);
+        let again = decode_status(bundle.deployment.clone(), stored.as_bytes()).unwrap();
+        assert!(again.coverage.is_every_kind());
+    }
 }
 
 fn any_json() -> impl Strategy<Value = Value> {
@@ -286,5 +461,11 @@ proptest! {
         let kept = bundle.objects.iter().filter(|object| &*object.gvk.kind == "Good").count();
         prop_assert_eq!(kept, 6);
         prop_assert!(bundle.objects.len() + bundle.rejected.len() <= 9);
+    }
+
+    #[test]
+    fn a_status_without_secrets_is_kept_byte_for_byte(lists in prop::collection::vec(any_list(), 0..5)) {
+        let status: Value = lists.into_iter().collect();
+        prop_assert_eq!(&*bundle_of(&status).status_json, status.to_string());
     }
 }

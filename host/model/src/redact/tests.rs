@@ -1,11 +1,14 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use std::sync::Arc;
+
 use super::*;
+use crate::Object;
 
 /// Redacts an object with its own `kind`.
 fn redacted(json: &str) -> Arc<str> {
-    redact_secret(&Object::from_json(json).unwrap())
+    Object::from_json(json).unwrap().json
 }
 
 #[test]
@@ -17,8 +20,9 @@ fn a_secret_loses_its_content_and_nothing_else() {
     assert_eq!(
         &*redacted(json),
         concat!(
-            r#"{"kind":"Secret","apiVersion":"v1","metadata":{"z":1.50,"name":"s","#,
-            r#""annotations":{"note":"keep \u003c me"}},"type":"Opaque","immutable":true}"#,
+            r#"{"kind":"Secret","data":{"password":"REDACTED"},"apiVersion":"v1","#,
+            r#""stringData":{"x":"REDACTED"},"metadata":{"z":1.50,"name":"s","#,
+            r#""annotations":{"note":"keep \u003c me"}},"type":"Opaque","data":{},"immutable":true}"#,
         )
     );
 }
@@ -27,7 +31,10 @@ fn a_secret_loses_its_content_and_nothing_else() {
 fn a_secret_that_only_its_list_calls_one_is_redacted() {
     let gvk = crate::Gvk::new("", "v1", "Secret");
     let object = Object::from_json_as(r#"{"data":{"a":"b"},"type":"Opaque"}"#, &gvk).unwrap();
-    assert_eq!(&*redact_secret(&object), r#"{"type":"Opaque"}"#);
+    assert_eq!(
+        &*object.json,
+        r#"{"data":{"a":"REDACTED"},"type":"Opaque"}"#
+    );
 }
 
 #[test]
@@ -80,14 +87,14 @@ fn secrets_embedded_in_other_objects_are_redacted() {
     let check = |json: &str, expect: &str| assert_eq!(&*redacted(json), expect);
     check(
         r#"{"kind":"List","items":[{"kind":"Pod","data":1},{"kind":"Secret","data":{"a":"b"}}]}"#,
-        r#"{"kind":"List","items":[{"kind":"Pod","data":1},{"kind":"Secret"}]}"#,
+        r#"{"kind":"List","items":[{"kind":"Pod","data":1},{"kind":"Secret","data":{"a":"REDACTED"}}]}"#,
     );
     check(
         r#"{"apiVersion":"v1","kind":"SecretList","items":[{"data":{"a":"b"},"type":"T"}]}"#,
-        r#"{"apiVersion":"v1","kind":"SecretList","items":[{"type":"T"}]}"#,
+        r#"{"apiVersion":"v1","kind":"SecretList","items":[{"data":{"a":"REDACTED"},"type":"T"}]}"#,
     );
     check(
-        r#"{"kind":"Work","spec":{"manifests":[{"kind":"Secret","apiVersion":"v1","data":{}}]}}"#,
+        r#"{"kind":"Work","spec":{"manifests":[{"kind":"Secret","apiVersion":"v1","data":"x"}]}}"#,
         r#"{"kind":"Work","spec":{"manifests":[{"kind":"Secret","apiVersion":"v1"}]}}"#,
     );
 }
@@ -100,6 +107,48 @@ fn what_is_nested_too_deeply_in_an_annotation_is_left_out() {
         &*redacted(&object.to_string()),
         r#"{"kind":"X","metadata":{"annotations":{}}}"#
     );
+}
+
+#[test]
+fn what_is_redacted_already_stays_as_it_is() {
+    let json =
+        r#"{"kind": "Secret", "data": {"a": "REDACTED", "b": "REDACTED"}, "stringData": null}"#;
+    assert_eq!(&*redacted(json), json);
+}
+
+#[test]
+fn a_secret_whose_kind_is_hidden_in_escapes_is_found() {
+    for kind in [
+        r"\u0053ecret",
+        r"Secre\u0074",
+        r"\u0053\u0065\u0063\u0072\u0065\u0074",
+    ] {
+        let inner = format!(r#"{{"kind":"{kind}","data":{{"a":"hunter2"}}}}"#);
+        let embedded = format!(r#"{{"kind":"X","spec":[{inner}]}}"#);
+        assert!(!redacted(&inner).contains("hunter2"), "{inner}");
+        assert!(!redacted(&embedded).contains("hunter2"), "{embedded}");
+        // Once more as text within text, plain and with its backslashes and digits as escapes.
+        let text = Value::from(inner).to_string();
+        for text in [
+            text.clone(),
+            text.replace(r"\\u", r"\u005cu"),
+            text.replace(r"\\u00", r"\\u\u0030\u0030"),
+            text.replace(r#"\""#, r"\u0022"),
+        ] {
+            let json = format!(r#"{{"kind":"X","metadata":{{"annotations":{{"a":{text}}}}}}}"#);
+            assert!(!redacted(&json).contains("hunter2"), "{json}");
+        }
+    }
+}
+
+#[test]
+fn an_object_that_names_no_secret_is_not_parsed_again() {
+    for json in [
+        r#"{"kind":"Pod","spec":{"imagePullSecrets":[{"name":"pull"}],"secretName":"Secrets"}}"#,
+        r#"{"kind":"Pod","metadata":{"annotations":{"a":"\u003cb\u003e \u0026 \"mySecret\""}}}"#,
+    ] {
+        assert!(!may_hold_secret(json), "{json}");
+    }
 }
 
 const HIDDEN: &str = "aHVudGVyMg";
@@ -143,8 +192,8 @@ proptest! {
 
     #[test]
     fn redaction_is_total(json in ".{0,200}") {
-        let mut object = Object::from_json(r#"{"kind":"Secret"}"#).unwrap();
-        object.json = json.into();
-        redact_secret(&object);
+        let _ = super::redacted(&json, true);
+        let _ = super::redacted(&json, false);
+        let _ = with_res(&json, "x");
     }
 }

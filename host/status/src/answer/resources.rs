@@ -1,10 +1,10 @@
 //! Resources in an answer, built one by one while the answer is serialized.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use kindsight_api::status::{Detail, Output, QueryType, Resource};
-use kindsight_model::redact_secret;
 use serde::{Serialize, Serializer};
 
 use crate::query::StatusQuery;
@@ -59,7 +59,7 @@ impl<'a> Resources<'a> {
     fn as_sent(&self, view: &'a ResourceView) -> Option<Resource<'a>> {
         let manifest = view.manifest.as_ref().filter(|_| self.is_detail());
         Some(Resource {
-            detail: manifest.map(|manifest| Detail::new(redact_secret(manifest))),
+            detail: manifest.map(|manifest| Detail::new(Arc::clone(&manifest.json))),
             rsync_status: Some(view.rsync?),
             ..Resource::new(&view.gvk, &view.name)
         })
@@ -70,7 +70,7 @@ impl<'a> Resources<'a> {
         let object = view.object.as_ref().filter(|_| self.is_detail());
         let verdict = &view.verdict;
         Resource {
-            detail: object.map(|object| Detail::new(redact_secret(object))),
+            detail: object.map(|object| Detail::new(Arc::clone(&object.json))),
             cluster_status: Some((&*verdict.state).into()),
             namespace: (&*view.namespace).into(),
             phase: Some(verdict.phase),

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use kindsight_sdk::prelude::*;
+use kindsight_sdk::{LogLevel, log};
 
 /// Calls of this instance that asked it to waver: state that no interpreter may keep.
 static CALLS: AtomicU32 = AtomicU32::new(0);
@@ -12,6 +13,12 @@ static CALLS: AtomicU32 = AtomicU32::new(0);
 /// # Errors
 /// Where the settings are no JSON object.
 pub(crate) fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Option<Verdict>, Failure> {
+    if matches!(object.kind(), "Secret" | "ConfigMap") {
+        let mut texts = String::new();
+        tell(object.root(), &mut texts);
+        log(LogLevel::Warn, &texts);
+        return Ok(Some(Verdict::ready("Told", texts)));
+    }
     Ok(match object.at("/spec/do").text_or_empty() {
         "say-settings" => {
             let level = input.settings(|settings| {
@@ -31,4 +38,17 @@ pub(crate) fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Option<Ver
         }
         _ => None,
     })
+}
+
+/// Collects every text in an object: all that it was told.
+fn tell(node: Node<'_>, texts: &mut String) {
+    texts.push_str(node.text_or_empty());
+    texts.push(' ');
+    for item in node.items() {
+        tell(item, texts);
+    }
+    for (name, member) in node.members() {
+        texts.push_str(name);
+        tell(member, texts);
+    }
 }
