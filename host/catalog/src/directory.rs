@@ -183,6 +183,10 @@ impl DirectoryWatch {
                 tracing::warn!(file, why = %reason, "interpreter refused: received");
                 self.notes.write(&file, &format!("received: {reason}"));
             }
+            Change::LeftOut(entries) if entries.is_empty() => {
+                let folder = self.path.display();
+                tracing::info!(%folder, "all interpreters of the folder are looked at again");
+            }
             Change::LeftOut(entries) => {
                 let folder = self.path.display();
                 tracing::warn!(%folder, %entries, "some interpreters of the folder are left out");

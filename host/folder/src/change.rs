@@ -30,7 +30,7 @@ pub enum Change {
         /// The reason why it is not read.
         reason: Rejection,
     },
-    /// Some entries are not looked at. Reported each time it is others.
+    /// Some entries are not looked at, or none any more. Reported each time it is others.
     LeftOut(LeftOut),
     /// The folder cannot be listed; everything that was reported stays. Reported once for each reason.
     Unavailable {

@@ -121,10 +121,11 @@ impl Folder {
             Some(failure) => failure.reported.is_none(),
             None => !self.files.values().all(TrackedFile::is_confirmed),
         };
+        let retry_at = || self.files.values().filter_map(TrackedFile::retry_at).min();
         match (self.is_behind, is_waiting) {
             (true, _) => Recheck::AtOnce,
             (false, true) => Recheck::AfterQuiet,
-            (false, false) => Recheck::Later,
+            (false, false) => retry_at().map_or(Recheck::Later, Recheck::At),
         }
     }
 
@@ -196,7 +197,7 @@ impl Folder {
                         None
                     }
                     Err(error) => {
-                        let reason = tracked.unread(stamp, &error);
+                        let reason = tracked.unread(stamp, &error, now);
                         reason.map(|reason| Change::Rejected { file, reason })
                     }
                 }
@@ -232,8 +233,10 @@ impl Folder {
         if self.left_out == listing.left_out {
             return None;
         }
+        let was_empty = self.left_out.is_empty();
         self.left_out = listing.left_out.clone();
-        (!self.left_out.is_empty()).then(|| Change::LeftOut(self.left_out.clone()))
+        let is_told = !(was_empty && self.left_out.is_empty());
+        is_told.then(|| Change::LeftOut(self.left_out.clone()))
     }
 
     fn complete(&mut self, now: Instant) -> Option<Change> {

@@ -14,6 +14,12 @@ use crate::{ContentHash, Rejection};
 /// was read earlier is read once more then.
 pub(crate) const SETTLED_AFTER: Duration = Duration::from_secs(3);
 
+/// A file that could not be read is tried again after so long, then after twice as long each time: an
+/// error of a moment costs a moment.
+const RETRY_FIRST: Duration = Duration::from_millis(100);
+/// The longest time between two tries: some system calls now and then.
+const RETRY_LAST: Duration = Duration::from_secs(5);
+
 /// One file of the folder.
 #[derive(Debug)]
 pub(crate) struct TrackedFile {
@@ -25,6 +31,15 @@ pub(crate) struct TrackedFile {
     confirmed_at: Option<Instant>,
     progress: Progress,
     reported: Option<Reported>,
+    retry: Option<Retry>,
+}
+
+/// The next try of a file that could not be read.
+#[derive(Debug, Clone, Copy)]
+struct Retry {
+    at: Instant,
+    /// The time between the last try and this one.
+    after: Duration,
 }
 
 /// The part of the work on the present state that is done.
@@ -64,6 +79,7 @@ impl TrackedFile {
             confirmed_at: None,
             progress: Progress::Nothing,
             reported: None,
+            retry: None,
         }
     }
 
@@ -93,11 +109,16 @@ impl TrackedFile {
     /// Since when there is something to do; none if there is nothing to do.
     pub(crate) fn due_since(&self, now: Instant) -> Option<Instant> {
         let is_due = match self.progress {
-            Progress::Nothing => true,
+            Progress::Nothing => self.retry.is_none_or(|retry| now >= retry.at),
             Progress::Early => self.is_settled(now),
             Progress::All => false,
         };
         self.confirmed_at.filter(|_| is_due)
+    }
+
+    /// When it is tried again; none unless the last try failed.
+    pub(crate) fn retry_at(&self) -> Option<Instant> {
+        self.retry.map(|retry| retry.at)
     }
 
     /// Returns whether nothing has its name.
@@ -121,6 +142,7 @@ impl TrackedFile {
 
     /// Takes the hash of the bytes that were read. Answers whether they are to be reported.
     pub(crate) fn read(&mut self, hash: ContentHash, now: Instant) -> bool {
+        self.retry = None;
         self.progress = if self.is_settled(now) {
             Progress::All
         } else {
@@ -136,14 +158,25 @@ impl TrackedFile {
 
     /// Notes that it is not read. Answers whether that is to be reported.
     pub(crate) fn reject(&mut self, rejected: Rejected) -> bool {
+        self.retry = None;
         self.progress = Progress::All;
         self.report(Reported::Rejected(rejected))
     }
 
-    /// Notes that reading failed; it is tried again at the next look. Gives the reason if it is to be
-    /// reported.
-    pub(crate) fn unread(&mut self, stamp: Stamp, error: &io::Error) -> Option<Rejection> {
+    /// Notes that reading failed; it is tried again after a while. Gives the reason if it is to be reported.
+    pub(crate) fn unread(
+        &mut self,
+        stamp: Stamp,
+        error: &io::Error,
+        now: Instant,
+    ) -> Option<Rejection> {
         self.progress = Progress::Nothing;
+        let after = self
+            .retry
+            .map_or(RETRY_FIRST, |retry| retry.after.saturating_mul(2));
+        let after = after.min(RETRY_LAST);
+        let at = now + after;
+        self.retry = Some(Retry { at, after });
         let reason = Rejection::Unreadable(error.to_string());
         let is_new = self.report(Reported::Rejected(Rejected {
             identity: Some(stamp.identity()),
@@ -155,6 +188,7 @@ impl TrackedFile {
     /// Has the present content reported once more, if anything was reported before.
     pub(crate) fn report_again(&mut self) {
         self.progress = Progress::Nothing;
+        self.retry = None;
         if self.reported.is_some() {
             self.reported = Some(Reported::Outdated);
         }
@@ -164,6 +198,7 @@ impl TrackedFile {
         self.seen_at = now;
         self.confirmed_at = None;
         self.progress = Progress::Nothing;
+        self.retry = None;
     }
 
     fn report(&mut self, reported: Reported) -> bool {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use notify::event::{AccessKind, AccessMode, EventKind};
 use notify::{ErrorKind, Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 /// After a look, the next one that a notification asks for comes no sooner: at most twenty looks a
 /// second, however often the folder changes.
@@ -32,6 +32,8 @@ pub(crate) enum Recheck {
     AtOnce,
     /// Something has to be seen once more before it counts.
     AfterQuiet,
+    /// A file could not be read, and is tried again then.
+    At(std::time::Instant),
     /// Nothing is known to be different.
     Later,
 }
@@ -70,12 +72,19 @@ impl Wake {
         match recheck {
             Recheck::AtOnce => {}
             Recheck::AfterQuiet => self.wait_for_quiet().await,
-            Recheck::Later => {
-                let notified = timeout(self.pace.poll_every, self.changed.notified());
-                if notified.await.is_ok() {
-                    sleep_until(self.looked_at + LOOK_PAUSE).await;
-                }
+            Recheck::At(at) => {
+                let latest = Instant::now() + self.pace.poll_every;
+                self.wait_until(latest.min(at.into())).await;
             }
+            Recheck::Later => self.wait_until(Instant::now() + self.pace.poll_every).await,
+        }
+    }
+
+    /// Waits for a notification, but no longer than until `latest`.
+    async fn wait_until(&self, latest: Instant) {
+        let notified = timeout_at(latest, self.changed.notified());
+        if notified.await.is_ok() {
+            sleep_until(self.looked_at + LOOK_PAUSE).await;
         }
     }
 

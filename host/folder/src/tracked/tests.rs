@@ -50,6 +50,38 @@ const ONE: ContentHash = ContentHash(1);
 const TWO: ContentHash = ContentHash(2);
 
 #[test]
+fn a_file_that_cannot_be_read_is_tried_again_after_longer_and_longer() {
+    let (_file, stamp) = some_file();
+    let state = readable(stamp);
+    let mut watched = Watched::new();
+    watched.see(&state);
+    watched.see(&state);
+    let failed = io::Error::from_raw_os_error(5);
+    let mut waits = Vec::new();
+    for round in 0..9 {
+        assert!(watched.is_due());
+        let now = watched.now;
+        let told = watched.tracked.unread(stamp, &failed, now);
+        assert_eq!(told.is_some(), round == 0, "the same error is told once");
+        assert!(!watched.is_due());
+        let at = watched.tracked.retry_at().unwrap();
+        waits.push((at - now).as_millis());
+        watched.now = at;
+    }
+    assert_eq!(waits, [100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000]);
+    // Then it can be read, and next time it begins anew.
+    let now = watched.now;
+    assert!(watched.tracked.read(ONE, now));
+    assert_eq!(watched.tracked.retry_at(), None);
+    watched.tracked.torn(now);
+    watched.see(&state);
+    watched.see(&state);
+    let now = watched.now;
+    watched.tracked.unread(stamp, &failed, now);
+    assert_eq!(watched.tracked.retry_at(), Some(now + RETRY_FIRST));
+}
+
+#[test]
 fn a_file_that_was_read_early_is_read_once_more() {
     // On a file system that tells the time in steps of two seconds, a file can be overwritten after
     // it was read without getting another stamp.
@@ -84,11 +116,13 @@ fn a_file_that_cannot_be_read_is_reported_once_and_tried_again() {
     let now = watched.now;
     assert!(watched.tracked.read(ONE, now));
     let denied = io::Error::from(io::ErrorKind::PermissionDenied);
-    let reason = watched.tracked.unread(stamp, &denied).unwrap();
+    let reason = watched.tracked.unread(stamp, &denied, watched.now).unwrap();
     assert_eq!(reason.to_string(), "it cannot be read: permission denied");
     for _ in 0..3 {
-        let tracked = watched.see(&state);
-        assert_eq!(tracked.unread(stamp, &denied), None);
+        watched.see(&state);
+        let now = watched.now;
+        assert_eq!(watched.tracked.unread(stamp, &denied, now), None);
+        watched.now += RETRY_LAST;
         assert!(watched.is_due());
     }
     // The same bytes as before, and yet new: it was rejected meanwhile.
