@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 
+use kindsight_api::problem::PartialProblem;
 use kindsight_api::status::{
     Action, CompositeApp, Instances, Output, QueryType, Readiness, State, Status, StatusAnswer,
 };
 use kindsight_model::{ContextId, DigName};
 
-use crate::problem::{QueryError, known, not_found, unknown};
+use crate::problem::{KNOWN_COUNTED_MAX, QueryError, first_of, known, not_found, unknown};
 use crate::query::{Instance, StatusQuery};
 use crate::read_model::{Name, Subject};
 use crate::record::ActionView;
@@ -22,6 +24,10 @@ use selection::{Count, Selection, first, named};
 
 pub use resources::Resources;
 pub use selection::FAULTS_SHOWN_MAX;
+
+/// Maximum number of wrong names of one parameter that are told: more help nobody, and each costs a lookup
+/// in every cluster.
+pub const NAMES_WRONG_MAX: usize = 20;
 
 impl Subject {
     /// Answers `query`, which must be the one that this subject was looked up with.
@@ -129,12 +135,14 @@ fn action(action: &ActionView) -> Action<'_> {
 }
 
 /// Checks that each name in the query exists. Names that exist but together select nothing are no error.
+///
+/// Each name costs a lookup in each cluster, and the known names are listed once.
 fn check_names(context: &ContextView, query: &StatusQuery) -> Result<(), QueryError> {
     let mut problems = Vec::new();
     if !query.apps.is_empty() {
         let apps: BTreeSet<&str> = context.apps.iter().map(|app| &*app.name).collect();
         let wrong = query.apps.iter().filter(|app| !apps.contains(app.as_str()));
-        problems.extend(wrong.map(|app| unknown("app", app, known(&apps))));
+        add_unknown(&mut problems, "app", wrong, || known(&apps));
     }
     if !query.clusters.is_empty() {
         let clusters: BTreeSet<_> = context.clusters().map(ClusterView::cluster).collect();
@@ -142,23 +150,47 @@ fn check_names(context: &ContextView, query: &StatusQuery) -> Result<(), QueryEr
             .clusters
             .iter()
             .filter(|cluster| !clusters.contains(cluster));
-        problems.extend(wrong.map(|cluster| unknown("cluster", cluster, known(&clusters))));
+        add_unknown(&mut problems, "cluster", wrong, || known(&clusters));
     }
-    for resource in &query.resources {
-        if !context.clusters().any(|cluster| cluster.has(resource)) {
-            let all = context.clusters().flat_map(ClusterView::resources);
-            problems.push(unknown(
-                "resource",
-                resource,
-                known(all.map(|resource| &resource.name)),
-            ));
-        }
-    }
+    let has = |name: &str| context.clusters().any(|cluster| cluster.has(name));
+    let wrong = query.resources.iter().filter(|name| !has(name));
+    add_unknown(&mut problems, "resource", wrong, || {
+        known_resources(context)
+    });
     if problems.is_empty() {
         Ok(())
     } else {
         Err(QueryError::NotFound(problems))
     }
+}
+
+/// Adds a problem for each of the first [`NAMES_WRONG_MAX`] wrong names of a parameter. Others are not
+/// looked for.
+fn add_unknown(
+    problems: &mut Vec<PartialProblem>,
+    parameter: &str,
+    wrong: impl Iterator<Item = impl Display>,
+    known: impl FnOnce() -> String,
+) {
+    let wrong: Vec<_> = wrong.take(NAMES_WRONG_MAX).collect();
+    if wrong.is_empty() {
+        return;
+    }
+    let known = known();
+    let wrong = wrong.into_iter();
+    problems.extend(wrong.map(|name| unknown(parameter, name, known.clone())));
+}
+
+/// Lists the known names of resources. Of few all are counted; of many only the first are looked at,
+/// which each cluster has at hand.
+fn known_resources(context: &ContextView) -> String {
+    let count: usize = context.clusters().map(ClusterView::name_count).sum();
+    if count <= KNOWN_COUNTED_MAX {
+        let names: BTreeSet<_> = context.clusters().flat_map(ClusterView::names).collect();
+        return known(names);
+    }
+    let first = first_of(context.clusters().flat_map(ClusterView::first_names));
+    format!("{} and more", known(first))
 }
 
 fn fill<'a>(status: &mut Status<'a, Resources<'a>>, context: &'a ContextView, query: &StatusQuery) {

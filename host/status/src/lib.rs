@@ -37,8 +37,10 @@ mod goldens;
 #[cfg(test)]
 mod samples;
 
-pub use answer::{FAULTS_SHOWN_MAX, Resources};
-pub use problem::{KNOWN_SHOWN_MAX, QueryError, VALUE_SHOWN_CHARS_MAX, clipped, one_of};
+pub use answer::{FAULTS_SHOWN_MAX, NAMES_WRONG_MAX, Resources};
+pub use problem::{
+    KNOWN_COUNTED_MAX, KNOWN_SHOWN_MAX, QueryError, VALUE_SHOWN_CHARS_MAX, clipped, one_of,
+};
 pub use projection::{ClusterInput, Expected, Reported, project};
 pub use query::{Instance, RESOURCE_NAME_BYTES_MAX, StatusQuery, cluster_name, dig_name};
 pub use read_model::{

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fmt::Display;
+use std::fmt::{Display, Write as _};
 
 use kindsight_api::problem::PartialProblem;
 
@@ -10,6 +10,9 @@ use kindsight_api::problem::PartialProblem;
 pub const VALUE_SHOWN_CHARS_MAX: usize = 80;
 /// Maximum number of known names that a problem lists.
 pub const KNOWN_SHOWN_MAX: usize = 20;
+/// Maximum number of further known names that a problem counts: enough to tell few from many, and some
+/// microseconds of work.
+pub const KNOWN_COUNTED_MAX: usize = 1000;
 
 /// The reason why a query has no answer.
 ///
@@ -44,10 +47,32 @@ pub fn one_of(names: impl IntoIterator<Item = impl Display>) -> String {
     }
 }
 
-/// Lists the known names, sorted and without duplicates, as a hint for a name that is not found.
+/// Lists the first of known names that are in order and without duplicates, as a hint for a name that is
+/// not found. No more than [`KNOWN_COUNTED_MAX`] others are counted.
 pub(crate) fn known(names: impl IntoIterator<Item = impl Display>) -> String {
-    let names = names.into_iter().map(|name| name.to_string());
-    one_of(names.collect::<BTreeSet<String>>())
+    let mut names = names.into_iter();
+    let mut text = one_of(names.by_ref().take(KNOWN_SHOWN_MAX));
+    // Writing to a String does not fail.
+    let _ = match names.by_ref().take(KNOWN_COUNTED_MAX).count() {
+        0 => Ok(()),
+        more if names.next().is_none() => write!(text, " and {more} more"),
+        more => write!(text, " and over {more} more"),
+    };
+    text
+}
+
+/// The first [`KNOWN_SHOWN_MAX`] names in order. Most of many names cost one comparison.
+pub(crate) fn first_of<T: Ord>(names: impl IntoIterator<Item = T>) -> BTreeSet<T> {
+    let mut first = BTreeSet::new();
+    for name in names {
+        if first.len() < KNOWN_SHOWN_MAX || first.last().is_some_and(|last| name < *last) {
+            first.insert(name);
+            if first.len() > KNOWN_SHOWN_MAX {
+                first.pop_last();
+            }
+        }
+    }
+    first
 }
 
 /// The problem of a name that does not exist. `known` lists those that do.

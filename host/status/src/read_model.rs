@@ -2,12 +2,12 @@
 
 mod subscription;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use kindsight_model::{ClusterName, ContextId, DigName};
 
-use crate::problem::{QueryError, known, not_found, unknown};
+use crate::problem::{KNOWN_COUNTED_MAX, KNOWN_SHOWN_MAX, QueryError, known, not_found, unknown};
 use crate::query::{Instance, StatusQuery};
 use crate::record::RecordView;
 use crate::view::ContextView;
@@ -34,6 +34,10 @@ pub struct Snapshot {
     generation: u64,
     digs: HashMap<DigName, Arc<RecordView>>,
     clusters: HashMap<ClusterName, Arc<RecordView>>,
+    /// The names of all groups in order, for the message about one that does not exist.
+    dig_names: BTreeSet<DigName>,
+    /// As `dig_names`, for clusters.
+    cluster_names: BTreeSet<ClusterName>,
     contexts: HashMap<ContextId, Arc<ContextView>>,
 }
 
@@ -69,9 +73,14 @@ impl ReadModel {
     /// Publishes the record of a deployment intent group, or removes it if `record` is none.
     pub fn publish_dig(&self, name: &DigName, record: Option<RecordView>) {
         let record = record.map(Arc::new);
-        self.change(ChangedSubject::Dig(name.clone()), |snapshot| match record {
-            Some(record) => snapshot.digs.insert(name.clone(), record),
-            None => snapshot.digs.remove(name),
+        self.change(ChangedSubject::Dig(name.clone()), |snapshot| {
+            if let Some(record) = record {
+                snapshot.dig_names.insert(name.clone());
+                snapshot.digs.insert(name.clone(), record)
+            } else {
+                snapshot.dig_names.remove(name);
+                snapshot.digs.remove(name)
+            }
         });
     }
 
@@ -79,9 +88,14 @@ impl ReadModel {
     pub fn publish_cluster(&self, name: &ClusterName, record: Option<RecordView>) {
         let record = record.map(Arc::new);
         let subject = ChangedSubject::Cluster(name.clone());
-        self.change(subject, |snapshot| match record {
-            Some(record) => snapshot.clusters.insert(name.clone(), record),
-            None => snapshot.clusters.remove(name),
+        self.change(subject, |snapshot| {
+            if let Some(record) = record {
+                snapshot.cluster_names.insert(name.clone());
+                snapshot.clusters.insert(name.clone(), record)
+            } else {
+                snapshot.cluster_names.remove(name);
+                snapshot.clusters.remove(name)
+            }
         });
     }
 
@@ -120,16 +134,21 @@ impl ReadModel {
     /// # Errors
     /// [`QueryError::NotFound`] for a group, or an instance of it, that does not exist.
     pub fn dig(&self, name: &DigName, query: &StatusQuery) -> Result<Subject, QueryError> {
-        let snapshot = self.read();
-        let Some(record) = snapshot.digs.get(name) else {
-            let near = snapshot
-                .digs
-                .keys()
-                .filter(|dig| dig.project == name.project);
-            let part = "deployment-intent-group";
-            return Err(not_found(unknown(part, name, known(near))));
+        let found = {
+            let snapshot = self.read();
+            let record = snapshot.digs.get(name);
+            record
+                .map(|record| snapshot.subject(Name::Dig(name.clone()), record, query))
+                .ok_or_else(|| snapshot.digs_near(name))
         };
-        snapshot.subject(Name::Dig(name.clone()), record, query)
+        // Texts are written without the lock.
+        match found {
+            Ok(found) => found.map_err(UnknownInstance::error),
+            Err(near) => {
+                let part = "deployment-intent-group";
+                Err(not_found(unknown(part, name, known(near))))
+            }
+        }
     }
 
     /// Looks up the subject of a query about a cluster.
@@ -137,15 +156,17 @@ impl ReadModel {
     /// # Errors
     /// [`QueryError::NotFound`] for a cluster, or an instance of it, that does not exist.
     pub fn cluster(&self, name: &ClusterName, query: &StatusQuery) -> Result<Subject, QueryError> {
-        let snapshot = self.read();
-        let Some(record) = snapshot.clusters.get(name) else {
-            let near = snapshot
-                .clusters
-                .keys()
-                .filter(|cluster| cluster.provider == name.provider);
-            return Err(not_found(unknown("cluster", name, known(near))));
+        let found = {
+            let snapshot = self.read();
+            let record = snapshot.clusters.get(name);
+            record
+                .map(|record| snapshot.subject(Name::Cluster(name.clone()), record, query))
+                .ok_or_else(|| snapshot.clusters_near(name))
         };
-        snapshot.subject(Name::Cluster(name.clone()), record, query)
+        match found {
+            Ok(found) => found.map_err(UnknownInstance::error),
+            Err(near) => Err(not_found(unknown("cluster", name, known(near)))),
+        }
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Snapshot> {
@@ -154,22 +175,62 @@ impl ReadModel {
     }
 }
 
+/// Number of names that are taken out of the lock for a message: those it lists, those it counts, and one
+/// more to know that there are others.
+const NEAR_MAX: usize = KNOWN_SHOWN_MAX + KNOWN_COUNTED_MAX + 1;
+
+/// An instance that the record of a group or a cluster does not name.
+struct UnknownInstance {
+    id: ContextId,
+    record: Arc<RecordView>,
+}
+
+impl UnknownInstance {
+    fn error(self) -> QueryError {
+        let instances: BTreeSet<_> = self.record.instances().into_iter().collect();
+        not_found(unknown("instance", &self.id, known(instances)))
+    }
+}
+
 impl Snapshot {
+    /// The first groups of the same project.
+    fn digs_near(&self, name: &DigName) -> Vec<DigName> {
+        let first = DigName {
+            composite_app: "".into(),
+            version: "".into(),
+            dig: "".into(),
+            ..name.clone()
+        };
+        let near = self.dig_names.range(first..);
+        let near = near.take_while(|it| it.project == name.project);
+        near.take(NEAR_MAX).cloned().collect()
+    }
+
+    /// The first clusters of the same provider.
+    fn clusters_near(&self, name: &ClusterName) -> Vec<ClusterName> {
+        let first = ClusterName {
+            name: "".into(),
+            ..name.clone()
+        };
+        let near = self.cluster_names.range(first..);
+        let near = near.take_while(|it| it.provider == name.provider);
+        near.take(NEAR_MAX).cloned().collect()
+    }
+
     fn subject(
         &self,
         name: Name,
         record: &Arc<RecordView>,
         query: &StatusQuery,
-    ) -> Result<Subject, QueryError> {
+    ) -> Result<Subject, UnknownInstance> {
         let instance = match &query.instance {
             Instance::Latest | Instance::List => record.latest_instance(),
             Instance::Of(id) if record.has_instance(id) => Some(id),
             Instance::Of(id) => {
-                return Err(not_found(unknown(
-                    "instance",
-                    id,
-                    known(record.instances()),
-                )));
+                return Err(UnknownInstance {
+                    id: id.clone(),
+                    record: Arc::clone(record),
+                });
             }
         };
         Ok(Subject {

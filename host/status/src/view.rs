@@ -3,12 +3,14 @@
 //! Built by the pipeline on every change, never by a query. Everything large is behind an [`Arc`]: a
 //! change in one cluster builds one new [`ClusterView`] and shares all others.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kindsight_api::status::QueryType;
 use kindsight_model::{ClusterName, ContextId, ContextStatus, DigName};
 
 use crate::map::{Map, map_for};
+use crate::problem::first_of;
 use crate::resource_view::{Report, ResourceView};
 use crate::rollup::Desired;
 use crate::tally::{Place, Tally};
@@ -68,6 +70,8 @@ struct Rows {
     resources: Vec<ResourceView>,
     /// Positions of resources by name, so that a query by name does not scan all.
     by_name: Map<Arc<str>, Vec<usize>>,
+    /// The first names in order, for a problem that lists them.
+    first_names: BTreeSet<Arc<str>>,
     /// Counts of all resources, so that a summary does not scan any.
     tally: Tally<Arc<str>, usize>,
 }
@@ -85,6 +89,7 @@ impl ClusterView {
             positions.push(position);
         }
         let rows = Rows {
+            first_names: first_of(by_name.keys().cloned()),
             resources,
             by_name,
             tally: Tally::default(),
@@ -143,6 +148,21 @@ impl ClusterView {
     /// Parts of its report and of the sent resources that could not be read, as text for people.
     pub fn faults(&self) -> &[Arc<str>] {
         &self.faults
+    }
+
+    /// The number of different names of its resources.
+    pub(crate) fn name_count(&self) -> usize {
+        self.rows.by_name.len()
+    }
+
+    /// The different names of its resources, in no particular order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.rows.by_name.keys()
+    }
+
+    /// The first of the names of its resources in order, at most [`crate::KNOWN_SHOWN_MAX`].
+    pub(crate) fn first_names(&self) -> &BTreeSet<Arc<str>> {
+        &self.rows.first_names
     }
 
     /// Returns whether it has a resource of this name, of any Kind.

@@ -7,6 +7,7 @@
 
 mod health;
 mod http;
+mod names;
 mod stage;
 
 use std::process::ExitCode;
@@ -24,7 +25,10 @@ macro_rules! cases {
 }
 
 /// Every case there is.
-const CASES: &[Case] = &cases![health::a_server_that_nobody_attacks_is_healthy,];
+const CASES: &[Case] = &cases![
+    health::a_server_that_nobody_attacks_is_healthy,
+    names::unknown_names_cost_no_more_than_their_answer,
+];
 
 fn main() -> ExitCode {
     if kindsight_server::is_compiler() {

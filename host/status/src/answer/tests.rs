@@ -302,3 +302,26 @@ fn what_is_published_while_an_answer_is_written_does_not_mix_in() {
     );
     assert!(read_model.dig(&vfw(), &query).is_err());
 }
+
+#[test]
+fn only_so_many_wrong_names_are_told_and_of_many_known_ones_the_first() {
+    let many = |from: usize| {
+        let many = (from..from + KNOWN_COUNTED_MAX)
+            .map(|n| expected("v1", "Service", &format!("service-{n:05}")));
+        projected(input("edge01", many.collect()))
+    };
+    let apps = vec![app("b", vec![many(5)]), app("a", vec![many(0)])];
+    let read_model = vfw_read_model(apps);
+    let wrong: Vec<String> = (0..600).map(|n| format!("x{n}")).collect();
+    let pairs: Vec<(&str, &str)> = wrong.iter().map(|name| ("resource", &**name)).collect();
+    let problems = not_found(&read_model, &pairs);
+    assert_eq!(problems.len(), NAMES_WRONG_MAX);
+    for problem in problems {
+        let expected = problem.expected;
+        assert!(
+            expected.starts_with("one of `service-00000`, `service-00001`"),
+            "{expected}"
+        );
+        assert!(expected.ends_with("`service-00019` and more"), "{expected}");
+    }
+}
