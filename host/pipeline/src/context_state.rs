@@ -122,16 +122,26 @@ impl ContextState {
         placements.map(change).filter(|&did| did).count() > 0
     }
 
-    /// Judges objects again that are due for a recheck, by the context's set. Returns whether there were
-    /// any.
-    pub(crate) fn recheck(&mut self, interpreters: &Interpreters, now_ms: i64) -> bool {
+    /// Judges objects again that are due for a recheck, by the context's set, until the round is over that
+    /// began at `began_ms`. Returns whether that changes the view.
+    pub(crate) fn recheck(
+        &mut self,
+        interpreters: &Interpreters,
+        began_ms: i64,
+        clock: &dyn Fn() -> i64,
+    ) -> bool {
         let set = &self.shown_by;
         let placements = self.apps.iter_mut().flat_map(|(_, placements)| placements);
-        let is_due = |it: &&mut Placement| it.recheck_at_ms().is_some_and(|at| at <= now_ms);
-        let due = placements.filter(is_due);
-        due.map(|it| it.judge(Judge { interpreters, set }, now_ms))
-            .count()
-            > 0
+        let is_due = |it: &&mut Placement| it.recheck_at_ms().is_some_and(|at| at <= began_ms);
+        let mut due: Vec<&mut Placement> = placements.filter(is_due).collect();
+        // Those that wait longest first, so that none waits for ever.
+        due.sort_by_key(|it| it.recheck_at_ms());
+        let judge = Judge { interpreters, set };
+        let rechecked = due
+            .into_iter()
+            .map(|it| it.recheck_due(judge, began_ms, clock));
+        // Every placement is rechecked, so this counts instead of stopping at the first.
+        rechecked.filter(|&did| did).count() > 0
     }
 
     /// The time of the next recheck, in Unix milliseconds.

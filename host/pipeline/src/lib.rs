@@ -19,6 +19,7 @@
 mod affected;
 mod background_thread;
 mod context_state;
+mod due;
 mod event;
 mod follow;
 mod judge;

@@ -11,6 +11,7 @@ use kindsight_status::ReadModel;
 use kindsight_store::{Revision, Store, chain};
 
 use crate::context_state::{ContextState, ReportedObjects};
+use crate::due::{self, Rounds};
 use crate::event::Event;
 use crate::judge::Judge;
 use crate::placement::Placement;
@@ -35,6 +36,7 @@ pub struct Pipeline {
     unclaimed: Unclaimed,
     /// Time since when clusters cannot be reached, in Unix milliseconds.
     unreachable_since_ms: HashMap<ClusterName, i64>,
+    rechecks: Rounds,
     /// Number of reports handled so far.
     reports: u64,
     swap: Swap,
@@ -65,6 +67,7 @@ impl Pipeline {
             own_revisions: BTreeSet::new(),
             unclaimed: Unclaimed::default(),
             unreachable_since_ms: HashMap::new(),
+            rechecks: Rounds::default(),
             reports: 0,
         }
     }
@@ -271,17 +274,34 @@ impl Pipeline {
         }
     }
 
-    /// Judges verdicts again that are due for it, by the set of their context. Returns the time of the next
-    /// recheck, in Unix milliseconds.
-    pub fn recheck(&mut self, now_ms: i64) -> Option<i64> {
-        let mut next: Option<i64> = None;
-        for (id, state) in &mut self.states {
-            if state.recheck(&self.interpreters, now_ms) {
-                publish(&self.read_model, id, state);
+    /// Judges objects again that asked for it and are due, by the set of their context. A round takes some
+    /// tens of milliseconds, and the next one waits nine times as long. Returns the time of the next round,
+    /// in Unix milliseconds.
+    pub fn recheck(&mut self, clock: impl Fn() -> i64) -> Option<i64> {
+        let began_ms = clock();
+        if self.rechecks.waits_until(began_ms).is_none() {
+            let due = self.states.iter().filter_map(|(id, state)| {
+                let at = state.recheck_at_ms().filter(|at| *at <= began_ms)?;
+                Some((at, id.clone()))
+            });
+            let mut due: Vec<(i64, ContextId)> = due.collect();
+            due.sort();
+            let is_any = !due.is_empty();
+            for (_, id) in due {
+                if let Some(state) = self.states.get_mut(&id)
+                    && !due::is_over(began_ms, clock())
+                    && state.recheck(&self.interpreters, began_ms, &clock)
+                {
+                    publish(&self.read_model, &id, state);
+                }
             }
-            next = next.into_iter().chain(state.recheck_at_ms()).min();
+            if is_any {
+                self.rechecks.ended(began_ms, clock());
+            }
         }
-        next
+        let next = self.states.values().filter_map(ContextState::recheck_at_ms);
+        let next = next.min()?;
+        Some(next.max(self.rechecks.waits_until(clock()).unwrap_or(next)))
     }
 
     /// Returns whether any view is still judged by another set than the published one.

@@ -7,10 +7,12 @@ use std::hash::BuildHasher;
 use std::sync::{Arc, LazyLock};
 
 use kindsight_appcontext::ClusterSnapshot;
+use kindsight_interpreter::Siblings;
 use kindsight_model::{Bundle, ClusterName, DeploymentId, Object, Verdict, decode_status};
 use kindsight_status::{ClusterInput, ClusterView, Report, Reported, project};
 
 use crate::affected::Kinds;
+use crate::due::{self, Due};
 use crate::judge::Judge;
 use crate::recheck::{Recheck, Slice};
 use manifests::Manifests;
@@ -30,8 +32,7 @@ pub(crate) struct Placement {
     /// The hash of the last report that came from the store.
     stored_hash: Option<u64>,
     verdicts: Vec<Verdict>,
-    /// Time at which the first of the verdicts is due for a recheck, in Unix milliseconds.
-    recheck_at_ms: Option<i64>,
+    due: Due,
     /// The recheck of the last report by the next set; none where it was not begun.
     recheck: Option<Recheck>,
     staleness: Staleness,
@@ -71,7 +72,7 @@ impl Placement {
             reported: None,
             stored_hash: None,
             verdicts: Vec::new(),
-            recheck_at_ms: None,
+            due: Due::default(),
             recheck: None,
             staleness: Staleness::default(),
             report_faults: Vec::new(),
@@ -190,7 +191,42 @@ impl Placement {
 
     /// The time of the next recheck, in Unix milliseconds.
     pub(crate) fn recheck_at_ms(&self) -> Option<i64> {
-        self.recheck_at_ms
+        self.due.next_ms()
+    }
+
+    /// Judges objects again that asked for it and are due, until the round is over. Returns whether that
+    /// changes the view.
+    pub(crate) fn recheck_due(
+        &mut self,
+        judge: Judge<'_>,
+        began_ms: i64,
+        clock: &dyn Fn() -> i64,
+    ) -> bool {
+        let Some(objects) = self.reported.clone() else {
+            return false;
+        };
+        let siblings = Arc::new(Siblings::of(Arc::clone(&objects)));
+        let mut is_new = false;
+        while !due::is_over(began_ms, clock()) {
+            let positions = self.due.take(began_ms);
+            if positions.is_empty() {
+                break;
+            }
+            let part = positions.iter().filter_map(|&at| objects.get(at));
+            let part: Arc<[Object]> = part.cloned().collect();
+            let verdicts = judge.judge_among(&part, &siblings, began_ms);
+            for (at, verdict) in positions.into_iter().zip(verdicts) {
+                self.due.add(at, &verdict, began_ms);
+                if let Some(shown) = self.verdicts.get_mut(at) {
+                    is_new |= !is_same(shown, &verdict);
+                    *shown = verdict;
+                }
+            }
+        }
+        if is_new {
+            self.project(began_ms);
+        }
+        is_new
     }
 
     /// Marks the last report as stale, since the cluster cannot be reached. Returns whether that is new.
@@ -233,8 +269,7 @@ impl Placement {
 
     /// Projects new verdicts.
     fn show(&mut self, now_ms: i64) {
-        let verdicts = self.verdicts.iter();
-        self.recheck_at_ms = verdicts.filter_map(|verdict| verdict.recheck_at_ms).min();
+        self.due = Due::of(&self.verdicts, now_ms);
         self.project(now_ms);
     }
 
@@ -268,4 +303,13 @@ impl Placement {
         let faults = self.manifests.faults.iter().chain(&self.report_faults);
         faults.cloned().collect()
     }
+}
+
+/// Returns whether two verdicts are the same to a reader: the time of the next recheck is not shown.
+fn is_same(one: &Verdict, other: &Verdict) -> bool {
+    let key = |it: &Verdict| (it.phase, it.by.clone());
+    key(one) == key(other)
+        && one.state == other.state
+        && one.reason == other.reason
+        && one.message == other.message
 }

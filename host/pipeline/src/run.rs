@@ -64,7 +64,7 @@ impl PipelineRun {
         let mut recheck_at_ms: Option<i64> = Some(clock());
         loop {
             let wait = recheck_at_ms.map_or(Duration::MAX, |at| {
-                Duration::from_millis(u64::try_from(at - clock()).unwrap_or(0))
+                Duration::from_millis(u64::try_from(at.saturating_sub(clock())).unwrap_or(0))
             });
             let is_pending = pipeline.swap_pending();
             let first = tokio::select! {
@@ -92,7 +92,7 @@ impl PipelineRun {
                     pipeline.handle(event, clock());
                 }
                 pipeline.follow_swap(clock());
-                let next = pipeline.recheck(clock());
+                let next = pipeline.recheck(clock);
                 (pipeline, next)
             };
             let done = thread.run(step).await.ok_or(RunError::Panicked)?;

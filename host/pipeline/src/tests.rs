@@ -194,11 +194,11 @@ fn reports_on_one_placement_cannot_hold_up_a_swap_for_ever() {
 fn what_is_due_is_rechecked_by_the_set_it_is_shown_by() {
     let mut stage = Stage::new(&[("1", &["a"])]);
     stage.hear("1", "a", &Heard::default().new_and_silent(2500), 1000);
-    assert_eq!(stage.pipeline.recheck(1000), Some(30_000));
+    assert_eq!(stage.pipeline.recheck(|| 1000), Some(30_000));
     assert_eq!(stage.states("1", "a"), [("Pending".into(), 2500)]);
     stage.publish(&["generic", "apps"]);
     stage.pipeline.follow_swap(2000);
-    assert_eq!(stage.pipeline.recheck(30_000), None);
+    assert_eq!(stage.pipeline.recheck(|| 30_000), None);
     assert_eq!(stage.by_of("1", "Deployment"), "generic");
     assert_eq!(stage.states("1", "a"), [("Present".into(), 2500)]);
     // What was judged for the new set meanwhile holds.
@@ -220,4 +220,31 @@ fn the_inventory_names_every_placement_that_was_heard() {
         .map(|held| (held.placement.as_str(), held.objects.len()))
         .collect();
     assert_eq!(held, [("1/a/p+c", 3), ("2/b/p+c", 2)]);
+}
+
+#[test]
+fn a_round_of_rechecks_ends_in_time_and_the_next_one_waits() {
+    let mut stage = Stage::new(&[("1", &["a"])]);
+    stage.hear("1", "a", &Heard::default().new_and_silent(1000), 1000);
+    // A clock on which each look takes 20 ms: one or two parts are judged.
+    let now = std::cell::Cell::new(30_000);
+    let clock = || {
+        now.set(now.get() + 20);
+        now.get()
+    };
+    let next = stage.pipeline.recheck(clock).unwrap();
+    let states = stage.states("1", "a");
+    let present = states
+        .iter()
+        .find(|(state, _)| state == "Present")
+        .unwrap()
+        .1;
+    assert!((1..=128).contains(&present), "{states:?}");
+    // About nine times as long as it took, which was 60 ms or more.
+    assert!(next > now.get() + 500, "{next} at {}", now.get());
+    let view = stage.view("1");
+    assert_eq!(stage.pipeline.recheck(|| next - 1), Some(next));
+    assert!(stage.shows_still(&view));
+    assert_eq!(stage.pipeline.recheck(|| next), None);
+    assert_eq!(stage.states("1", "a"), [("Present".into(), 1000)]);
 }
