@@ -70,7 +70,7 @@ fn cluster_view(number: usize, resources: usize) -> kindsight_status::ClusterVie
         reported: Some(Reported {
             verdicts: vec![verdict; objects.len()],
             objects: objects.into(),
-            stale_since_ms: None,
+            ..Reported::default()
         }),
         faults: Vec::new(),
     };

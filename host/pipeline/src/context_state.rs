@@ -111,6 +111,13 @@ impl ContextState {
         placement.is_some_and(|placement| change(placement, Judge { interpreters, set }))
     }
 
+    /// The placement of an app in a cluster.
+    pub(crate) fn placement(&self, app: &str, cluster: &ClusterName) -> Option<&Placement> {
+        let apps = self.apps.iter().filter(|(name, _)| **name == *app);
+        let mut placements = apps.flat_map(|(_, placements)| placements);
+        placements.find(|placement| placement.cluster() == cluster)
+    }
+
     /// Changes every placement in a cluster. Returns whether `change` returned true for any.
     pub(crate) fn change_all(
         &mut self,

@@ -167,7 +167,17 @@ impl Pipeline {
     }
 
     /// Stores a bundle, and judges it where it changed.
-    fn report(&mut self, cluster: &ClusterName, bundle: Bundle, now_ms: i64) {
+    fn report(&mut self, cluster: &ClusterName, mut bundle: Bundle, now_ms: i64) {
+        if !self.states.contains_key(&bundle.deployment.context) {
+            // The context was written, but the store has not notified of it yet. Read before the report is
+            // stored: what is stored tells what its reporter covers.
+            self.refresh(&bundle.deployment.context.clone(), now_ms);
+        }
+        let state = self.states.get(&bundle.deployment.context);
+        if let Some(placement) = state.and_then(|it| it.placement(&bundle.deployment.app, cluster))
+        {
+            placement.complete(&mut bundle);
+        }
         let DeploymentId { context, app } = &bundle.deployment;
         let recorded = self
             .contexts

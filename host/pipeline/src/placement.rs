@@ -8,7 +8,9 @@ use std::sync::{Arc, LazyLock};
 
 use kindsight_appcontext::ClusterSnapshot;
 use kindsight_interpreter::Siblings;
-use kindsight_model::{Bundle, ClusterName, DeploymentId, Object, Verdict, decode_status};
+use kindsight_model::{
+    Bundle, ClusterName, Coverage, DeploymentId, Object, Rejected, Verdict, decode_status,
+};
 use kindsight_status::{ClusterInput, ClusterView, Report, Reported, project};
 
 use crate::affected::Kinds;
@@ -31,6 +33,11 @@ pub(crate) struct Placement {
     reported: Option<Arc<[Object]>>,
     /// The hash of the last report that came from the store.
     stored_hash: Option<u64>,
+    /// The items of the last report that could not be read.
+    rejected: Arc<[Rejected]>,
+    coverage: Coverage,
+    /// True if any report had the list of any Kind: then reports without it cover every Kind too.
+    covers_every_kind: bool,
     verdicts: Vec<Verdict>,
     due: Due,
     /// The recheck of the last report by the next set; none where it was not begun.
@@ -71,6 +78,9 @@ impl Placement {
             manifests: Manifests::default(),
             reported: None,
             stored_hash: None,
+            rejected: Arc::default(),
+            coverage: Coverage::default(),
+            covers_every_kind: false,
             verdicts: Vec::new(),
             due: Due::default(),
             recheck: None,
@@ -124,11 +134,22 @@ impl Placement {
         is_set_back
     }
 
-    fn take(&mut self, bundle: Bundle) {
+    /// Completes a report that is to be stored with what earlier ones told about their reporter.
+    pub(crate) fn complete(&self, bundle: &mut Bundle) {
+        if self.covers_every_kind {
+            bundle.cover_every_kind();
+        }
+    }
+
+    fn take(&mut self, mut bundle: Bundle) {
+        self.complete(&mut bundle);
+        self.covers_every_kind = bundle.coverage.is_every_kind();
         let rejected = bundle.rejected.iter();
         let faults = rejected.map(|it| format!("report: {}: {}", it.pointer, it.error).into());
         self.report_faults = faults.collect();
         self.reported = Some(bundle.objects.into());
+        self.rejected = bundle.rejected.into();
+        self.coverage = bundle.coverage;
     }
 
     /// Judges the last report; verdicts on equal objects come from the memo.
@@ -277,6 +298,8 @@ impl Placement {
         let reported = self.reported.as_ref().map(|objects| Reported {
             objects: Arc::clone(objects),
             verdicts: self.verdicts.clone(),
+            rejected: Arc::clone(&self.rejected),
+            coverage: self.coverage.clone(),
             stale_since_ms: self.staleness.since_ms(),
         });
         let input = ClusterInput {

@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use kindsight_model::{ClusterName, Gvk, Object, RsyncStatus, Verdict};
+use kindsight_model::{
+    ClusterName, Coverage, Covered, Gvk, Object, Rejected, RsyncStatus, Verdict, host_reason,
+};
 
 use crate::map::map_for;
 use crate::resource_view::{Report, ResourceKey, ResourceView};
@@ -13,7 +15,7 @@ use crate::view::ClusterView;
 
 mod matching;
 
-use matching::match_objects;
+use matching::{Unread, match_objects};
 
 /// Reason of a deleted resource whose bundle was deleted with it, so that there is no report.
 const DELETED: &str = "Deleted";
@@ -60,6 +62,11 @@ impl Expected {
         }
     }
 
+    /// Result of sending it; `Pending` until it was sent.
+    fn rsync(&self) -> RsyncStatus {
+        self.rsync.unwrap_or(RsyncStatus::Pending)
+    }
+
     /// A resource without a readable manifest, from the name and the Kind in its `AppContext` key.
     /// Matches that Kind in any group.
     pub fn without_manifest(name: &str, kind: &str, rsync: Option<RsyncStatus>) -> Self {
@@ -80,6 +87,10 @@ pub struct Reported {
     pub objects: Arc<[Object]>,
     /// The verdict on each object, in the same order.
     pub verdicts: Vec<Verdict>,
+    /// The items of the bundle that could not be read.
+    pub rejected: Arc<[Rejected]>,
+    /// The Kinds on which the report says what there is; every Kind by default.
+    pub coverage: Coverage,
     /// Time since when the cluster cannot be reached, in Unix milliseconds.
     pub stale_since_ms: Option<i64>,
 }
@@ -92,8 +103,8 @@ type Judged<'r> = (&'r Object, &'r Verdict);
 /// An object matches an expected resource if group, Kind, name and namespace are equal; the version may
 /// differ. If the manifest names no namespace, the deployment's is tried first, then an object without a
 /// namespace, then the only object of that name. An expected resource without an object is
-/// `NotPresent`, or `Unknown` if no bundle has come. Objects that were not sent follow, in the order of
-/// the bundle.
+/// `NotPresent`, or `Unknown` if no bundle has come, if its item in the bundle could not be read, or if the
+/// bundle does not cover its Kind. Objects that were not sent follow, in the order of the bundle.
 ///
 /// `previous` is the last view of the same app in the same cluster: resources whose state is unchanged
 /// keep the time of their last state change. `now_ms` is the time for all others.
@@ -107,6 +118,7 @@ pub fn project(input: ClusterInput, previous: Option<&ClusterView>, now_ms: i64)
     let reported = input.reported.unwrap_or_default();
     let judged: Vec<Judged<'_>> = reported.objects.iter().zip(&reported.verdicts).collect();
     let matches = match_objects(&input.expected, &reported.objects, &input.namespace);
+    let unread = Unread::of(&reported.rejected);
     let mut resources = Vec::with_capacity(input.expected.len() + judged.len());
     let mut taken = vec![false; judged.len()];
     for (expected, found) in input.expected.into_iter().zip(matches) {
@@ -114,7 +126,11 @@ pub fn project(input: ClusterInput, previous: Option<&ClusterView>, now_ms: i64)
             *mark = true;
         }
         let found = found.and_then(|position| judged.get(position));
-        resources.push(expected_resource(expected, found.copied(), report));
+        let absent = |expected: &Expected| match &report {
+            Report::NotYet => without_report(expected.rsync()),
+            Report::Received { .. } => without_object(expected, &reported.coverage, &unread),
+        };
+        resources.push(expected_resource(expected, found.copied(), absent));
     }
     let extra = judged.into_iter().zip(taken).filter(|(_, taken)| !taken);
     resources.extend(extra.map(|(judged, _)| extra_resource(judged)));
@@ -125,9 +141,13 @@ pub fn project(input: ClusterInput, previous: Option<&ClusterView>, now_ms: i64)
 fn expected_resource(
     expected: Expected,
     found: Option<Judged<'_>>,
-    report: Report,
+    absent: impl FnOnce(&Expected) -> Verdict,
 ) -> ResourceView {
-    let rsync = expected.rsync.unwrap_or(RsyncStatus::Pending);
+    let rsync = expected.rsync();
+    let verdict = match found {
+        Some((_, verdict)) => verdict.clone(),
+        None => absent(&expected),
+    };
     let gvk = match (&expected.manifest, found) {
         (None, Some((object, _))) => object.gvk.clone(),
         _ => expected.gvk,
@@ -142,21 +162,48 @@ fn expected_resource(
         manifest: expected.manifest,
         rsync: Some(rsync),
         object: found.map(|(object, _)| object.clone()),
-        verdict: found.map_or_else(
-            || verdict_without_object(report, rsync),
-            |(_, verdict)| verdict.clone(),
-        ),
+        verdict,
         since_ms: None,
         expected: true,
     }
 }
 
-/// The host's own verdict on an expected resource that is in no report.
-fn verdict_without_object(report: Report, rsync: RsyncStatus) -> Verdict {
-    match (report, rsync) {
-        (Report::Received { .. }, _) => Verdict::not_present(),
-        (Report::NotYet, RsyncStatus::Deleted) => deleted(),
-        (Report::NotYet, _) => Verdict::no_report(),
+/// The host's own verdict on an expected resource while there is no report.
+fn without_report(rsync: RsyncStatus) -> Verdict {
+    match rsync {
+        RsyncStatus::Deleted => deleted(),
+        _ => Verdict::no_report(),
+    }
+}
+
+/// The host's own verdict on an expected resource that is not among the objects of the report: it is not
+/// there, or nobody can tell.
+fn without_object(expected: &Expected, coverage: &Coverage, unread: &Unread<'_>) -> Verdict {
+    if let Some(rejected) = unread.item_of(expected) {
+        let message = format!(
+            "its item in the report: {}: {}",
+            rejected.pointer, rejected.error
+        );
+        return Verdict::unknown(host_reason::UNREADABLE, message);
+    }
+    let group = expected.manifest.is_some().then_some(&*expected.gvk.group);
+    let kind = &expected.gvk.kind;
+    match coverage.covers(group, kind) {
+        Covered::Yes => Verdict::not_present(),
+        // The result of the deletion is final, and no report will confirm it.
+        Covered::NotReported if expected.rsync() == RsyncStatus::Deleted => deleted(),
+        Covered::NotReported => Verdict::unknown(
+            host_reason::NOT_REPORTED,
+            format!("the cluster does not report on objects of Kind {kind}"),
+        ),
+        Covered::Unreadable => Verdict::unknown(
+            host_reason::UNREADABLE,
+            format!("the list of its Kind in the report cannot be read: {kind}"),
+        ),
+        Covered::Cut => Verdict::unknown(
+            host_reason::UNREADABLE,
+            "the report has more items than are read, and it is not among those that are",
+        ),
     }
 }
 

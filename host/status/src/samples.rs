@@ -105,7 +105,7 @@ pub(crate) fn report(input: &mut ClusterInput, observed: Vec<(Object, Verdict)>)
     input.reported = Some(Reported {
         objects: objects.into(),
         verdicts,
-        stale_since_ms: None,
+        ..Reported::default()
     });
 }
 

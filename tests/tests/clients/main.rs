@@ -8,6 +8,7 @@
 mod health;
 mod http;
 mod names;
+mod secrets;
 mod stage;
 
 use std::process::ExitCode;
@@ -28,6 +29,7 @@ macro_rules! cases {
 const CASES: &[Case] = &cases![
     health::a_server_that_nobody_attacks_is_healthy,
     names::unknown_names_cost_no_more_than_their_answer,
+    secrets::a_guest_that_tells_all_it_is_told_tells_no_secret,
 ];
 
 fn main() -> ExitCode {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use kindsight_appcontext::{Action, AppContexts, DigRecord, Records};
+use kindsight_appcontext::{Action, AppContexts, DigRecord, NewResource, Records};
 use kindsight_clusters::ClusterEvent;
-use kindsight_model::{ContextStatus, DigName, LifecycleState};
+use kindsight_model::{ContextStatus, DigName, LifecycleState, decode_status};
 use kindsight_status::{Report, StatusQuery};
 use kindsight_store::Revision;
 
@@ -185,4 +185,85 @@ fn missed_changes_are_read_again() {
     assert_eq!(["1", "2", "3"].map(|id| stage.has(id)), [false, true, true]);
     assert_eq!(stage.states("2", "a"), [("Ready".into(), 2)]);
     assert!(Revision::default() < contexts.list().unwrap().revision);
+}
+
+#[test]
+fn a_reporter_that_once_sent_any_kind_covers_every_kind_also_after_a_restart() {
+    let mut stage = Stage::new(&[]);
+    let mut new = context(&["a"]);
+    new.apps[0].clusters[0].resources = vec![NewResource {
+        resource: "net+Network".parse().unwrap(),
+        manifest: "apiVersion: k8s.plugin.opnfv.org/v1\nkind: Network\nmetadata: {name: net}"
+            .to_owned(),
+    }];
+    stage
+        .contexts()
+        .create_as(&"7".parse().unwrap(), &new)
+        .unwrap();
+    stage.changed("7", 500);
+    let hear = |stage: &mut Stage, status: &str| {
+        let bundle = decode_status("7-a".parse().unwrap(), status.as_bytes()).unwrap();
+        let cluster = "p+c".parse().unwrap();
+        let event = ClusterEvent::Bundle { cluster, bundle };
+        stage.pipeline.handle(Event::Cluster(event), 1000);
+    };
+    let state = |stage: &Stage| {
+        stage.view("7").apps[0].clusters[0].resources()[0]
+            .verdict
+            .state
+            .to_string()
+    };
+    hear(&mut stage, r#"{"podStatuses":[]}"#);
+    assert_eq!(state(&stage), "Unknown");
+    hear(
+        &mut stage,
+        r#"{"resourceStatuses":[{"kind":"K","version":"v1","name":"k","res":"e30="}]}"#,
+    );
+    assert_eq!(state(&stage), "NotPresent");
+    // The list is empty now, and left out on the wire.
+    hear(&mut stage, r#"{"podStatuses":[]}"#);
+    assert_eq!(state(&stage), "NotPresent");
+    let restarted = stage.take_pipeline();
+    drop(restarted);
+    let _ = stage.pipeline.load(2000).unwrap();
+    assert_eq!(state(&stage), "NotPresent");
+    hear(&mut stage, "{}");
+    assert_eq!(state(&stage), "NotPresent");
+}
+
+#[test]
+fn neither_the_store_nor_the_views_hold_the_content_of_a_secret() {
+    let mut stage = Stage::new(&[("1", &["a"])]);
+    let secret = r#"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"data":{"password":"aHVudGVyMg=="}}"#;
+    let status = format!(
+        r#"{{"secretStatuses":[{secret}],"resourceStatuses":[
+        {{"version":"v1","kind":"Secret","name":"t","res":"{}"}}]}}"#,
+        // The same as base64, with the name `t`.
+        "eyJhcGlWZXJzaW9uIjoidjEiLCJraW5kIjoiU2VjcmV0IiwibWV0YWRhdGEiOnsibmFtZSI6InQifSwiZGF0YSI6eyJwYXNzd29yZCI6ImFIVnVkR1Z5TWc9PSJ9fQ=="
+    );
+    // As another writer stores it, then as the cluster reports it.
+    let (id, cluster) = ("1".parse().unwrap(), "p+c".parse().unwrap());
+    let _ = stage
+        .contexts()
+        .record_bundle(&id, "a", &cluster, &status)
+        .unwrap();
+    stage.changed("1", 1000);
+    let shown = |stage: &Stage| format!("{:?}", stage.view("1"));
+    assert!(shown(&stage).contains("password"));
+    assert!(!shown(&stage).contains("aHVudGVyMg"), "{}", shown(&stage));
+    let bundle = decode_status("1-a".parse().unwrap(), status.as_bytes()).unwrap();
+    stage.pipeline.handle(
+        Event::Cluster(ClusterEvent::Bundle { cluster, bundle }),
+        2000,
+    );
+    assert!(!shown(&stage).contains("aHVudGVyMg"));
+    let stored = stage.store.range("/").unwrap();
+    for (key, value) in stored.entries {
+        let value = String::from_utf8_lossy(&value).into_owned();
+        // The data, and its base64 once more.
+        for hidden in ["aHVudGVyMg", "YUhWdWRHVnlNZz"] {
+            assert!(!value.contains(hidden), "{key}: {value}");
+        }
+        assert!(!value.contains("FIVnVkR1Z5TWc"), "{key}: {value}");
+    }
 }

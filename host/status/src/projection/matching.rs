@@ -1,6 +1,6 @@
 //! Matches expected resources with reported objects.
 
-use kindsight_model::Object;
+use kindsight_model::{Object, Rejected, RejectedIdentity};
 
 use super::Expected;
 use crate::map::{Map, map_for};
@@ -48,6 +48,36 @@ pub(super) fn match_objects(
         }
     }
     matches
+}
+
+/// Items of a report that could not be read, by the object that they are about.
+pub(super) struct Unread<'a>(Map<(&'a str, &'a str), Vec<(&'a Rejected, &'a RejectedIdentity)>>);
+
+impl<'a> Unread<'a> {
+    pub(super) fn of(rejected: &'a [Rejected]) -> Self {
+        let mut items: Map<_, Vec<_>> = map_for(rejected.len());
+        for item in rejected {
+            if let Some(identity) = &item.identity {
+                let key = (&*identity.gvk.kind, &*identity.name);
+                items.entry(key).or_default().push((item, identity));
+            }
+        }
+        Self(items)
+    }
+
+    /// The item that may be about this resource: of its Kind and name, and in no other namespace.
+    pub(super) fn item_of(&self, expected: &Expected) -> Option<&'a Rejected> {
+        let items = self.0.get(&(&*expected.gvk.kind, &*expected.name))?;
+        let fits = |identity: &RejectedIdentity| {
+            let is_in_group = expected.manifest.is_none()
+                || is_same_group(&expected.gvk.group, &identity.gvk.group);
+            let namespaces = [&expected.namespace, &identity.namespace];
+            let is_open = namespaces.iter().any(|it| it.is_empty());
+            is_in_group && (is_open || expected.namespace == identity.namespace)
+        };
+        let mut items = items.iter();
+        items.find_map(|(item, identity)| fits(identity).then_some(*item))
+    }
 }
 
 fn take(taken: &mut [bool], position: usize) {

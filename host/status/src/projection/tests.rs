@@ -263,3 +263,75 @@ proptest! {
         prop_assert_eq!(places.len() + extra.len(), reported_count);
     }
 }
+
+/// State and reason of one expected resource that is not among the objects of this report.
+fn absent(expected: Expected, status: &str) -> (String, String) {
+    let bundle = kindsight_model::decode_status("7-sink".parse().unwrap(), status.as_bytes());
+    let bundle = bundle.unwrap();
+    let mut input = input("edge01", vec![expected]);
+    input.reported = Some(Reported {
+        rejected: bundle.rejected.into(),
+        coverage: bundle.coverage,
+        ..Reported::default()
+    });
+    let view = project(input, None, NOW_MS);
+    let verdict = &view.resources()[0].verdict;
+    (verdict.state.to_string(), verdict.reason.to_string())
+}
+
+#[test]
+fn what_the_report_does_not_cover_is_unknown_and_not_absent() {
+    let check = |expected: Expected, status: &str, state: &str, reason: &str| {
+        let found = absent(expected, status);
+        assert_eq!((&*found.0, &*found.1), (state, reason), "{status}");
+    };
+    let network = || expected("k8s.plugin.opnfv.org/v1alpha1", "Network", "net");
+    check(network(), "{}", "Unknown", "NotReported");
+    check(
+        network(),
+        r#"{"resourceStatuses":[]}"#,
+        "NotPresent",
+        "NotInReport",
+    );
+    check(
+        expected("v1", "Service", "s"),
+        "{}",
+        "NotPresent",
+        "NotInReport",
+    );
+    let unreadable = r#"{"serviceStatuses":7}"#;
+    check(
+        expected("v1", "Service", "s"),
+        unreadable,
+        "Unknown",
+        "Unreadable",
+    );
+    let without_manifest = |kind| Expected::without_manifest("x", kind, None);
+    check(
+        without_manifest("Service"),
+        "{}",
+        "NotPresent",
+        "NotInReport",
+    );
+    check(without_manifest("Network"), "{}", "Unknown", "NotReported");
+    // It was deleted, and no report would ever say so.
+    let mut deleted = network();
+    deleted.rsync = Some(RsyncStatus::Deleted);
+    check(deleted, "{}", "NotPresent", "Deleted");
+}
+
+#[test]
+fn a_resource_whose_item_cannot_be_read_is_unknown_with_the_reason() {
+    let item = r#"{"resourceStatuses":[
+        {"group":"x.org","version":"v1","kind":"Thing","name":"one","namespace":"a","res":"?"}]}"#;
+    let thing = |name: &str| expected("x.org/v1", "Thing", name);
+    let (state, reason) = absent(thing("one"), item);
+    assert_eq!((&*state, &*reason), ("Unknown", "Unreadable"));
+    for other in [thing("two"), expected("y.org/v1", "Thing", "one"), {
+        let mut elsewhere = thing("one");
+        elsewhere.namespace = "b".into();
+        elsewhere
+    }] {
+        assert_eq!(absent(other, item).1, "NotInReport");
+    }
+}

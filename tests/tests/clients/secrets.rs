@@ -1,0 +1,91 @@
+//! Content of Secrets: taken out before a guest, an answer or the store sees it.
+
+use std::fs;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use kindsight_store::Store;
+use kindsight_tests::hostile;
+
+use crate::names::{STATUS, instantiate};
+use crate::stage::Stage;
+
+/// The content, plain, as `data` holds it, and that once more as `res` holds it.
+const HIDDEN: [&str; 3] = ["hunter2", "aHVudGVyMg", "YUhWdWRHVnlNZz"];
+
+/// A Secret, and a ConfigMap that remembers one in an annotation.
+fn objects() -> [String; 2] {
+    let secret = r#"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},
+        "type":"Opaque","data":{"password":"aHVudGVyMg=="},"stringData":{"other":"hunter2"}}"#;
+    let applied = serde_json::Value::from(secret);
+    let config_map = format!(
+        r#"{{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"c","annotations":{{
+        "kubectl.kubernetes.io/last-applied-configuration":{applied}}}}}}}"#
+    );
+    [secret.to_owned(), config_map]
+}
+
+/// A component that asks for whole objects and repeats every text in them, uploaded in place of the
+/// built-in interpreter of Secrets, and once more as its candidate.
+pub(crate) fn a_guest_that_tells_all_it_is_told_tells_no_secret() {
+    let [secret, config_map] = objects();
+    let mut store: Option<Arc<dyn Store>> = None;
+    let stage = Stage::with(|settings, folder| {
+        instantiate(&settings.store);
+        store = Some(Arc::clone(&settings.store));
+        let report = format!(
+            r#"{{"metadata":{{"labels":{{"emco/deployment-id":"7-a"}}}},"status":{{
+            "secretStatuses":[{secret}],"configMapStatuses":[{config_map}]}}}}"#
+        );
+        fs::write(folder.join("a.json"), report).expect("a report");
+        let cluster = format!("p+c={}", folder.display());
+        settings.clusters.push(cluster.parse().expect("a cluster"));
+    });
+    let component = |version: &str| {
+        hostile(&format!(
+            r#"{{"name":"core","version":"{version}","kinds":[["","*","Secret"],["","*","ConfigMap"]],"fields":[""]}}"#
+        ))
+    };
+    let uploaded = stage.upload("core", &component("1.0.0"));
+    assert!(uploaded.status < 300, "{uploaded:?}");
+    let detail = format!("{STATUS}?type=cluster&output=detail");
+    let begin = Instant::now();
+    let status = loop {
+        let answer = stage.get(&detail);
+        if answer.body.contains("Told") {
+            break answer;
+        }
+        assert!(begin.elapsed() < crate::http::ANSWER_MAX, "{answer:?}");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let list = format!(r#"{{"kind":"List","apiVersion":"v1","items":[{secret},{config_map}]}}"#);
+    let judged = stage.json("POST", "/v2/interpret", &list);
+    let candidate = stage.upload("core?candidate=true", &component("2.0.0"));
+    let shadow = stage.json("POST", "/v2/interpreters/core/shadow", "");
+    for answer in [
+        &status,
+        &judged,
+        &candidate,
+        &shadow,
+        &stage.get("/v2/interpreters/core"),
+    ] {
+        for hidden in HIDDEN {
+            assert!(!answer.body.contains(hidden), "{answer:?}");
+        }
+    }
+    // What rules about Secrets need stays.
+    for kept in ["Opaque", "password", "REDACTED"] {
+        assert!(
+            status.body.contains(kept) && judged.body.contains(kept),
+            "{status:?}"
+        );
+    }
+    let stored = store.expect("the store").range("/").expect("a range");
+    for (key, value) in stored.entries {
+        let value = String::from_utf8_lossy(&value).into_owned();
+        for hidden in HIDDEN {
+            assert!(!value.contains(hidden), "{key}: {value}");
+        }
+    }
+    stage.assert_healthy();
+}
