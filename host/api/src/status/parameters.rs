@@ -24,7 +24,7 @@ pub struct StatusParameters {
     pub kind: Option<QueryType>,
     /// Amount of output: counts only, every resource, or every resource with its manifest or (with
     /// `type=cluster`) the object itself. `small`, `full` and `rsync` are older words for `summary`,
-    /// `detail` and `all` with `type=rsync`.
+    /// `detail` and `detail` with `type=rsync`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<OutputWord>, inline)]
     pub output: Option<Output>,
@@ -82,7 +82,7 @@ impl Output {
     pub const OLDER: [(&str, Self); 3] = [
         ("small", Self::Summary),
         ("full", Self::Detail),
-        ("rsync", Self::All),
+        ("rsync", Self::Detail),
     ];
 }
 

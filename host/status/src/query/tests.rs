@@ -70,7 +70,7 @@ fn older_words_for_output_still_work() {
     for (older, output) in [
         ("small", Output::Summary),
         ("full", Output::Detail),
-        ("rsync", Output::All),
+        ("rsync", Output::Detail),
     ] {
         let query = parse(&[("output", older)]).unwrap();
         assert_eq!((query.output, query.kind), (output, QueryType::Rsync));
