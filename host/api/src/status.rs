@@ -1,7 +1,7 @@
 //! Status queries: parameters and answers.
 //!
 //! Members, their names and their order are those of the specification. Beside it are: `message`,
-//! `faults`, `stale-since`, what begins with `ready-`, and on a resource everything from `namespace`
+//! `faults`, `stale-since`, `stale-reason`, what begins with `ready-`, and on a resource everything from `namespace`
 //! on.
 //!
 //! The parameter `R` of [`Status`] and what it holds is written as a list of [`Resource`]. A client
@@ -77,7 +77,8 @@ pub struct Status<'a, R = Vec<Resource<'a>>> {
     #[serde(flatten, borrow)]
     #[schema(value_type = Readiness<'a>)]
     pub readiness: Readiness<'a>,
-    /// Parts of the `AppContext` that could not be read; the first 20.
+    /// Parts that could not be read, each with its place: of the `AppContext`, of the reports of the
+    /// selected clusters on the selected apps, and reports about nobody knows what; the first 20.
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<String>)]
     pub faults: Cow<'a, [Arc<str>]>,
@@ -184,11 +185,15 @@ pub struct Readiness<'a> {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(example = json!({"ready": 11, "pending": 1}))]
     pub ready_counts: BTreeMap<Phase, u32>,
-    /// With `type=cluster`: time since when the first of the clusters cannot be reached; its last
-    /// report is shown.
+    /// With `type=cluster`: time since when the first of the reports may be out of date; the last one is
+    /// shown, and its states and phases are those of then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, format = DateTime)]
     pub stale_since: Option<Timestamp>,
+    /// With `type=cluster`: the report that `stale-since` is about, and why it may be out of date.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, example = "sink in provider+edge01: the cluster no longer reports on this app")]
+    pub stale_reason: Option<Cow<'a, str>>,
 }
 
 /// One app of a deployment intent group.
@@ -227,7 +232,8 @@ pub struct Cluster<'a, R = Vec<Resource<'a>>> {
     #[serde(flatten, borrow)]
     #[schema(value_type = Readiness<'a>)]
     pub readiness: Readiness<'a>,
-    /// Parts of the cluster's report that could not be read; the first 20.
+    /// Parts of the cluster's report that could not be read, then its reports about nobody knows what; the
+    /// first 20.
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<String>)]
     pub faults: Cow<'a, [Arc<str>]>,

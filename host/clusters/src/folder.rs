@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use kindsight_folder::{Change, ContentHash, Folder, FolderOptions, Pace, Watcher};
+use kindsight_folder::{Change, ContentHash, Folder, FolderOptions, Pace, Rejection, Watcher};
 use kindsight_model::{BUNDLE_BYTES_MAX, ClusterName, decode_bundle};
 use tokio::sync::mpsc::Sender;
 use tokio::task::spawn_blocking;
@@ -76,7 +76,7 @@ impl FolderCluster {
     ) {
         let folder = Folder::new(self.path.clone(), options());
         let follower = Follower {
-            reports: Reports::new(self.name.clone(), self.path.clone()),
+            reports: Reports::new(self.name.clone()),
             watcher: Watcher::new(folder, pace),
             cluster: self,
             events,
@@ -105,6 +105,17 @@ fn is_bundle_name(name: &str) -> bool {
         && name
             .strip_suffix(".json")
             .is_some_and(|stem| !stem.is_empty())
+}
+
+/// The reason why a file is not read, without the targets of links, which are paths of this host.
+fn without_path(reason: &Rejection) -> String {
+    match reason {
+        Rejection::BrokenLink { error, .. } => {
+            format!("it is a link that cannot be followed: {error}")
+        }
+        Rejection::OutsideLink(_) => "it is a link that leads out of the folder".to_owned(),
+        other => other.to_string(),
+    }
 }
 
 /// The channel of events is closed.
@@ -144,10 +155,11 @@ impl<E: From<ClusterEvent>> Follower<E> {
                     present.push((file, Present::Content(bytes, hash)));
                 }
                 Change::Rejected { file, reason } => {
-                    present.push((file, Present::Rejected(reason.to_string())));
+                    present.push((file, Present::Rejected(without_path(&reason))));
                 }
                 Change::LeftOut(entries) => {
-                    self.send(self.reports.left_out(&entries)).await?;
+                    let event = self.reports.left_out(&entries);
+                    self.send_all(event).await?;
                 }
                 Change::Unavailable { reason } => self.send_stale(&reason).await?,
                 Change::Available => {}
@@ -197,8 +209,7 @@ impl<E: From<ClusterEvent>> Follower<E> {
     async fn send_stale(&mut self, error: &str) -> Result<(), Closed> {
         self.is_sync_due = false;
         let cluster = self.cluster.name.clone();
-        let folder = self.cluster.path.display();
-        let reason = format!("failed to list the folder {folder}: {error}");
+        let reason = format!("its reports cannot be listed: {error}");
         self.send(ClusterEvent::Stale { cluster, reason }).await
     }
 

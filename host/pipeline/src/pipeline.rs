@@ -7,7 +7,7 @@ use kindsight_appcontext::{AppContexts, ContextList, ContextSnapshot, Recorded, 
 use kindsight_clusters::ClusterEvent;
 use kindsight_interpreter::Interpreters;
 use kindsight_model::{Bundle, ClusterName, ContextId, DeploymentId};
-use kindsight_status::ReadModel;
+use kindsight_status::{ReadModel, Staleness};
 use kindsight_store::{Revision, Store, chain};
 
 use crate::context_state::{ContextState, ReportedObjects};
@@ -34,8 +34,10 @@ pub struct Pipeline {
     /// Revisions of own changes that the store has not notified of yet.
     own_revisions: BTreeSet<Revision>,
     unclaimed: Unclaimed,
-    /// Time since when clusters cannot be reached, in Unix milliseconds.
-    unreachable_since_ms: HashMap<ClusterName, i64>,
+    /// Clusters that cannot be reached.
+    unreachable: HashMap<ClusterName, Staleness>,
+    /// Faults of clusters that concern nobody knows which app.
+    cluster_faults: HashMap<ClusterName, Arc<[Arc<str>]>>,
     rechecks: Rounds,
     /// Number of reports handled so far.
     reports: u64,
@@ -66,7 +68,8 @@ impl Pipeline {
             states: HashMap::new(),
             own_revisions: BTreeSet::new(),
             unclaimed: Unclaimed::default(),
-            unreachable_since_ms: HashMap::new(),
+            unreachable: HashMap::new(),
+            cluster_faults: HashMap::new(),
             rechecks: Rounds::default(),
             reports: 0,
         }
@@ -142,25 +145,38 @@ impl Pipeline {
             ClusterEvent::Unreadable {
                 cluster,
                 deployment,
+                may_be_newer,
                 origin,
                 error,
             } => {
                 tracing::warn!(%cluster, origin, error, "report not readable");
                 if let Some(deployment) = deployment {
                     self.change(&deployment, &cluster, |placement, _| {
-                        placement.fault(&error, now_ms)
+                        placement.fault(origin, &error, may_be_newer, now_ms)
                     });
+                }
+            }
+            ClusterEvent::Faults { cluster, faults } => {
+                let faults: Arc<[Arc<str>]> = faults.into_iter().map(Arc::from).collect();
+                self.change_all(&cluster, |it| it.set_cluster_faults(&faults));
+                // None is what a placement begins with.
+                self.cluster_faults.remove(&cluster);
+                if !faults.is_empty() {
+                    self.cluster_faults.insert(cluster, faults);
                 }
             }
             ClusterEvent::Stale { cluster, reason } => {
                 tracing::warn!(%cluster, reason, "cluster cannot be reached");
-                self.unreachable_since_ms
-                    .entry(cluster.clone())
-                    .or_insert(now_ms);
-                self.change_all(&cluster, |placement| placement.unreachable(now_ms));
+                let known = self.unreachable.get(&cluster);
+                let cause = Staleness {
+                    since_ms: known.map_or(now_ms, |known| known.since_ms),
+                    reason: format!("the cluster cannot be reached: {reason}").into(),
+                };
+                self.change_all(&cluster, |placement| placement.unreachable(&cause));
+                self.unreachable.insert(cluster, cause);
             }
             ClusterEvent::Synced { cluster } => {
-                self.unreachable_since_ms.remove(&cluster);
+                self.unreachable.remove(&cluster);
                 self.change_all(&cluster, |placement| placement.synced(now_ms));
             }
         }
@@ -252,8 +268,11 @@ impl Pipeline {
             set: self.swap.goal(),
         };
         let mut state = ContextState::reconciled(snapshot, before, judge, now_ms);
-        for (cluster, since_ms) in &self.unreachable_since_ms {
-            state.change_all(cluster, |placement| placement.unreachable(*since_ms));
+        for (cluster, cause) in &self.unreachable {
+            state.change_all(cluster, |placement| placement.unreachable(cause));
+        }
+        for (cluster, faults) in &self.cluster_faults {
+            state.change_all(cluster, |it| it.set_cluster_faults(faults));
         }
         publish(&self.read_model, id, &state);
         self.states.insert(id.clone(), state);

@@ -3,6 +3,7 @@
 mod manifests;
 mod staleness;
 
+use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 use std::sync::{Arc, LazyLock};
 
@@ -11,7 +12,10 @@ use kindsight_interpreter::Siblings;
 use kindsight_model::{
     Bundle, ClusterName, Coverage, DeploymentId, Object, Rejected, Verdict, decode_status,
 };
-use kindsight_status::{ClusterInput, ClusterView, Report, Reported, project};
+use kindsight_status::{
+    ClusterInput, ClusterView, FAULTS_SHOWN_MAX, Report, Reported, Staleness as ShownStaleness,
+    project,
+};
 
 use crate::affected::Kinds;
 use crate::due::{self, Due};
@@ -45,6 +49,10 @@ pub(crate) struct Placement {
     staleness: Staleness,
     /// Faults of the last report.
     report_faults: Vec<Arc<str>>,
+    /// Reports since the last one that cannot be used, by origin; at most [`FAULTS_SHOWN_MAX`].
+    unreadable: BTreeMap<String, Arc<str>>,
+    /// Faults of the cluster as a whole.
+    cluster_faults: Arc<[Arc<str>]>,
     view: Option<Arc<ClusterView>>,
 }
 
@@ -62,7 +70,7 @@ impl Placement {
         placement.namespace = Arc::clone(namespace);
         placement.manifests = Manifests::read(&snapshot.resources);
         let stored = snapshot.bundle_status_json.as_deref();
-        let is_new = stored.is_some_and(|json| placement.take_stored(deployment, json));
+        let is_new = stored.is_some_and(|json| placement.take_stored(deployment, json, now_ms));
         if is_new || placement.view.is_none() {
             placement.judge(judge, now_ms);
         } else {
@@ -86,13 +94,15 @@ impl Placement {
             recheck: None,
             staleness: Staleness::default(),
             report_faults: Vec::new(),
+            unreadable: BTreeMap::new(),
+            cluster_faults: Arc::default(),
             view: None,
         }
     }
 
     /// Takes over a report of the store, unless the cluster itself has reported in this process, which is
     /// newer, or it is unchanged. Returns whether it did.
-    fn take_stored(&mut self, deployment: &DeploymentId, json: &str) -> bool {
+    fn take_stored(&mut self, deployment: &DeploymentId, json: &str, now_ms: i64) -> bool {
         let hash = REPORT_HASHER.hash_one(json);
         let is_live = self.reported.is_some() && !self.staleness.is_remembered();
         if is_live || self.stored_hash == Some(hash) {
@@ -105,7 +115,11 @@ impl Placement {
                 self.take(bundle);
                 self.staleness.remember();
             }
-            Err(error) => self.report_faults = vec![format!("stored report: {error}").into()],
+            Err(error) => {
+                let fault: Arc<str> = format!("stored report: {error}").into();
+                self.staleness.unreadable(now_ms, &fault);
+                self.report_faults = vec![fault];
+            }
         }
         true
     }
@@ -129,6 +143,7 @@ impl Placement {
     pub(crate) fn report(&mut self, bundle: Bundle, judge: Judge<'_>, now_ms: i64) -> bool {
         let is_set_back = self.discard_recheck();
         self.staleness = Staleness::default();
+        self.unreadable.clear();
         self.take(bundle);
         self.judge(judge, now_ms);
         is_set_back
@@ -251,8 +266,8 @@ impl Placement {
     }
 
     /// Marks the last report as stale, since the cluster cannot be reached. Returns whether that is new.
-    pub(crate) fn unreachable(&mut self, now_ms: i64) -> bool {
-        self.mark(|staleness| staleness.unreachable(now_ms))
+    pub(crate) fn unreachable(&mut self, cause: &ShownStaleness) -> bool {
+        self.mark(|staleness| staleness.unreachable(cause))
     }
 
     /// Handles a complete listing of the cluster: it can be reached, and is silent on this app if it has not
@@ -263,12 +278,29 @@ impl Placement {
 
     /// Marks the last report as stale, since the cluster no longer reports on this app.
     pub(crate) fn gone(&mut self, now_ms: i64) -> bool {
+        self.unreadable.clear();
         self.mark(|staleness| staleness.silent(now_ms))
     }
 
-    /// Handles an unreadable report: the previous one stays, marked as stale, and the fault is published.
-    pub(crate) fn fault(&mut self, error: &str, now_ms: i64) -> bool {
-        self.report_faults = vec![format!("report: {error}").into()];
+    /// Handles a report that cannot be used: the previous one stays, marked as stale if this may be newer,
+    /// and the fault is published.
+    pub(crate) fn fault(
+        &mut self,
+        origin: String,
+        error: &str,
+        may_be_newer: bool,
+        now_ms: i64,
+    ) -> bool {
+        let fault: Arc<str> = format!("report `{origin}`: {error}").into();
+        self.mark(|staleness| {
+            if may_be_newer {
+                staleness.unreadable(now_ms, &fault);
+            }
+            false
+        });
+        if self.unreadable.len() < FAULTS_SHOWN_MAX || self.unreadable.contains_key(&origin) {
+            self.unreadable.insert(origin, fault);
+        }
         self.mark(|_| true);
         // Without a report there is no projection to replace.
         if self.view.is_none() {
@@ -277,13 +309,20 @@ impl Placement {
         true
     }
 
-    /// Replaces the staleness in the view, without projecting the resources again.
+    /// Replaces the faults of the cluster as a whole. Returns whether that changes anything.
+    pub(crate) fn set_cluster_faults(&mut self, faults: &Arc<[Arc<str>]>) -> bool {
+        let is_new = self.cluster_faults != *faults;
+        self.cluster_faults = Arc::clone(faults);
+        self.mark(|_| is_new)
+    }
+
+    /// Replaces the staleness and the faults in the view, without projecting the resources again.
     fn mark(&mut self, mark: impl FnOnce(&mut Staleness) -> bool) -> bool {
         let is_new = mark(&mut self.staleness);
         if is_new && let Some(view) = &self.view {
-            self.view = Some(Arc::new(
-                view.with_report(self.report_state(), self.faults()),
-            ));
+            let view = view.with_report(self.report_state(), self.faults());
+            let view = view.with_cluster_faults(Arc::clone(&self.cluster_faults));
+            self.view = Some(Arc::new(view));
         }
         is_new
     }
@@ -300,7 +339,7 @@ impl Placement {
             verdicts: self.verdicts.clone(),
             rejected: Arc::clone(&self.rejected),
             coverage: self.coverage.clone(),
-            stale_since_ms: self.staleness.since_ms(),
+            stale: self.staleness.shown(),
         });
         let input = ClusterInput {
             cluster: self.cluster.clone(),
@@ -310,6 +349,7 @@ impl Placement {
             faults: self.faults(),
         };
         let view = project(input, self.view.as_deref(), now_ms);
+        let view = view.with_cluster_faults(Arc::clone(&self.cluster_faults));
         self.view = Some(Arc::new(view));
     }
 
@@ -317,14 +357,15 @@ impl Placement {
         match &self.reported {
             None => Report::NotYet,
             Some(_) => Report::Received {
-                stale_since_ms: self.staleness.since_ms(),
+                stale: self.staleness.shown(),
             },
         }
     }
 
     fn faults(&self) -> Vec<Arc<str>> {
-        let faults = self.manifests.faults.iter().chain(&self.report_faults);
-        faults.cloned().collect()
+        let faults = self.manifests.faults.iter();
+        let faults = faults.chain(self.unreadable.values());
+        faults.chain(&self.report_faults).cloned().collect()
     }
 }
 

@@ -16,14 +16,16 @@ use crate::read_model::{Name, Subject};
 use crate::record::ActionView;
 use crate::view::{ClusterView, ContextView};
 
+mod faults;
 mod reason;
 mod resources;
 mod selection;
 
-use selection::{Count, Selection, first, named};
+use faults::faults_of;
+use selection::{Count, Selection, named};
 
+pub use faults::FAULTS_SHOWN_MAX;
 pub use resources::Resources;
-pub use selection::FAULTS_SHOWN_MAX;
 
 /// Maximum number of wrong names of one parameter that are told: more help nobody, and each costs a lookup
 /// in every cluster.
@@ -209,7 +211,7 @@ fn fill<'a>(status: &mut Status<'a, Resources<'a>>, context: &'a ContextView, qu
         status.apps.clear();
     }
     status.status.clone_from(&context.status);
-    status.faults = first(&context.faults);
+    status.faults = faults_of(context, &selection);
     status.readiness = selection.readiness(&count);
     match query.kind {
         QueryType::Rsync => status.rsync_status = named(count.rsync),

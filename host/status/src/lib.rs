@@ -48,6 +48,6 @@ pub use read_model::{
     Subscription,
 };
 pub use record::{ActionView, RecordView};
-pub use resource_view::{Report, ResourceView};
+pub use resource_view::{Report, ResourceView, Staleness};
 pub use rollup::{Desired, Rollup, RollupResult};
 pub use view::{AppView, ClusterView, ContextView};

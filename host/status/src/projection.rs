@@ -10,7 +10,7 @@ use kindsight_model::{
 };
 
 use crate::map::map_for;
-use crate::resource_view::{Report, ResourceKey, ResourceView};
+use crate::resource_view::{Report, ResourceKey, ResourceView, Staleness};
 use crate::view::ClusterView;
 
 mod matching;
@@ -91,8 +91,8 @@ pub struct Reported {
     pub rejected: Arc<[Rejected]>,
     /// The Kinds on which the report says what there is; every Kind by default.
     pub coverage: Coverage,
-    /// Time since when the cluster cannot be reached, in Unix milliseconds.
-    pub stale_since_ms: Option<i64>,
+    /// Since when and why the report may be out of date.
+    pub stale: Option<Staleness>,
 }
 
 /// One object a cluster reported, and the verdict on it.
@@ -113,7 +113,7 @@ pub fn project(input: ClusterInput, previous: Option<&ClusterView>, now_ms: i64)
         .reported
         .as_ref()
         .map_or(Report::NotYet, |reported| Report::Received {
-            stale_since_ms: reported.stale_since_ms,
+            stale: reported.stale.clone(),
         });
     let reported = input.reported.unwrap_or_default();
     let judged: Vec<Judged<'_>> = reported.objects.iter().zip(&reported.verdicts).collect();

@@ -4,26 +4,37 @@ use std::sync::Arc;
 
 use kindsight_model::{Gvk, Object, RsyncStatus, Verdict};
 
+/// Since when a report may be out of date, and why.
+///
+/// Ordered by time: of several the earliest is told.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Staleness {
+    /// In Unix milliseconds.
+    pub since_ms: i64,
+    /// The reason, as text for people. It names no path of the server.
+    pub reason: Arc<str>,
+}
+
 /// The report of a cluster on an app: none yet, or one that may be out of date.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Report {
     /// No bundle has come.
     #[default]
     NotYet,
     /// A bundle came.
     Received {
-        /// Time since when the cluster cannot be reached, in Unix milliseconds; none while it can. Its
-        /// last report is kept, and marked as stale in answers.
-        stale_since_ms: Option<i64>,
+        /// Since when and why it may be out of date; none while it is current. It is kept, and marked as
+        /// stale in answers.
+        stale: Option<Staleness>,
     },
 }
 
 impl Report {
-    /// Time since when the report may be out of date, in Unix milliseconds.
-    pub fn stale_since_ms(self) -> Option<i64> {
+    /// Since when and why the report may be out of date.
+    pub fn stale(&self) -> Option<&Staleness> {
         match self {
             Self::NotYet => None,
-            Self::Received { stale_since_ms } => stale_since_ms,
+            Self::Received { stale } => stale.as_ref(),
         }
     }
 }

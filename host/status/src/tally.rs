@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use kindsight_model::ClusterName;
 
-use crate::resource_view::{Report, ResourceView};
+use crate::resource_view::{ResourceView, Staleness};
 use crate::rollup::Rollup;
 
 /// Counts of the resources on one level. `S` is the text of a state, `P` the place of a resource.
@@ -17,8 +17,8 @@ pub(crate) struct Tally<S, P> {
     pub(crate) rsync: BTreeMap<&'static str, u32>,
     /// Number of all resources, by state.
     pub(crate) states: BTreeMap<S, u32>,
-    /// Time since when the first of its clusters cannot be reached, in Unix milliseconds.
-    pub(crate) stale_since_ms: Option<i64>,
+    /// The staleness of the first of its reports that is stale.
+    pub(crate) stale: Option<Staleness>,
     /// Roll-up of the resources that were sent.
     expected: Rollup<P>,
     /// Roll-up of the resources that only the cluster has.
@@ -30,7 +30,7 @@ impl<S, P> Default for Tally<S, P> {
         Self {
             rsync: BTreeMap::new(),
             states: BTreeMap::new(),
-            stale_since_ms: None,
+            stale: None,
             expected: Rollup::default(),
             extra: Rollup::default(),
         }
@@ -38,14 +38,6 @@ impl<S, P> Default for Tally<S, P> {
 }
 
 impl<S: Ord, P: Ord + Clone> Tally<S, P> {
-    /// An empty tally for a cluster with this report.
-    pub(crate) fn new(report: Report) -> Self {
-        Self {
-            stale_since_ms: report.stale_since_ms(),
-            ..Self::default()
-        }
-    }
-
     pub(crate) fn add(&mut self, resource: &ResourceView, state: S, place: P) {
         if let Some(rsync) = resource.rsync {
             count(&mut self.rsync, rsync.as_str(), 1);
@@ -66,10 +58,9 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
         for (state, more) in other.states {
             count(&mut self.states, state, more);
         }
-        self.stale_since_ms = match (self.stale_since_ms, other.stale_since_ms) {
-            (Some(one), Some(another)) => Some(one.min(another)),
-            (one, another) => one.or(another),
-        };
+        if other.stale.is_some() {
+            self.stale = self.stale.take().into_iter().chain(other.stale).min();
+        }
         self.expected.merge(other.expected);
         self.extra.merge(other.extra);
     }
@@ -109,7 +100,7 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
                 .iter()
                 .map(|(text, n)| (state(text), *n))
                 .collect(),
-            stale_since_ms: self.stale_since_ms,
+            stale: None,
             expected: self.expected.map(&place),
             extra: self.extra.map(&place),
         }

@@ -60,6 +60,8 @@ pub struct ClusterView {
     cluster: ClusterName,
     report: Report,
     faults: Vec<Arc<str>>,
+    /// Faults of the cluster as a whole, shared by all its views.
+    cluster_faults: Arc<[Arc<str>]>,
     /// Shared with views that differ only in staleness or faults.
     rows: Arc<Rows>,
 }
@@ -98,6 +100,7 @@ impl ClusterView {
             cluster,
             report,
             faults,
+            cluster_faults: Arc::default(),
             rows: Arc::new(rows),
         };
         let tally = view.count();
@@ -114,7 +117,17 @@ impl ClusterView {
             cluster: self.cluster.clone(),
             report,
             faults,
+            cluster_faults: Arc::clone(&self.cluster_faults),
             rows: Arc::clone(&self.rows),
+        }
+    }
+
+    /// The same view with these faults of the cluster as a whole, such as reports about nobody knows what.
+    #[must_use]
+    pub fn with_cluster_faults(self, cluster_faults: Arc<[Arc<str>]>) -> Self {
+        Self {
+            cluster_faults,
+            ..self
         }
     }
 
@@ -135,8 +148,8 @@ impl ClusterView {
     }
 
     /// State of its report: none yet, or received and possibly stale.
-    pub fn report(&self) -> Report {
-        self.report
+    pub fn report(&self) -> &Report {
+        &self.report
     }
 
     /// Its resources: those that were sent in the order of the context, then those that only the cluster
@@ -148,6 +161,11 @@ impl ClusterView {
     /// Parts of its report and of the sent resources that could not be read, as text for people.
     pub fn faults(&self) -> &[Arc<str>] {
         &self.faults
+    }
+
+    /// Faults of the cluster as a whole, as text for people: any of its apps may be concerned.
+    pub fn cluster_faults(&self) -> &[Arc<str>] {
+        &self.cluster_faults
     }
 
     /// The number of different names of its resources.
@@ -191,9 +209,7 @@ impl ClusterView {
             QueryType::Rsync => self.rows.tally.sent(),
             QueryType::Cluster => {
                 let place = |position: &usize| self.place(app, *position);
-                let mut tally = self.rows.tally.reported(AsRef::as_ref, place);
-                tally.stale_since_ms = self.report.stale_since_ms();
-                tally
+                self.rows.tally.reported(AsRef::as_ref, place)
             }
         }
     }

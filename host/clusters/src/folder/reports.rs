@@ -3,17 +3,21 @@
 //! Pure: takes file changes, returns events.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::PathBuf;
 
 use kindsight_folder::{ContentHash, LeftOut};
 use kindsight_model::{Bundle, ClusterName, DeploymentId};
 
 use crate::ClusterEvent;
 
+/// Maximum number of faults that are told of one folder; the others are counted. More are not shown
+/// anywhere, and a folder may hold thousands of files that are no reports.
+const FAULTS_TOLD_MAX: usize = 20;
+/// The longest text about a file that cannot be read, in characters: it may repeat a part of the file.
+const ERROR_CHARS_MAX: usize = 300;
+
 /// Reports of one folder.
 pub(super) struct Reports {
     cluster: ClusterName,
-    folder: PathBuf,
     files: BTreeMap<String, ReportFile>,
     /// The files about each deployment. Of several, the last by name counts.
     by_deployment: HashMap<DeploymentId, BTreeSet<String>>,
@@ -21,6 +25,12 @@ pub(super) struct Reports {
     reported: HashMap<DeploymentId, Option<ContentHash>>,
     /// Deployments whose files changed since [`Reports::settle`].
     touched: BTreeSet<DeploymentId>,
+    /// Deployments that were reported since [`Reports::settle`], which clears their faults.
+    cleared: BTreeSet<DeploymentId>,
+    /// The files that are left out because of a limit, as text; empty for none.
+    left_out: String,
+    /// The faults that were told last.
+    faults: Vec<String>,
 }
 
 /// One file of the folder.
@@ -54,14 +64,16 @@ pub(super) struct Settled {
 
 impl Reports {
     /// Reports of a folder without any known files.
-    pub(super) fn new(cluster: ClusterName, folder: PathBuf) -> Self {
+    pub(super) fn new(cluster: ClusterName) -> Self {
         Self {
             cluster,
-            folder,
             files: BTreeMap::new(),
             by_deployment: HashMap::new(),
             reported: HashMap::new(),
             touched: BTreeSet::new(),
+            cleared: BTreeSet::new(),
+            left_out: String::new(),
+            faults: Vec::new(),
         }
     }
 
@@ -90,8 +102,12 @@ impl Reports {
         }
         let reported = Some(hash);
         let before = self.reported.insert(bundle.deployment.clone(), reported);
+        let is_told = was_blamed || before != Some(reported);
+        if is_told {
+            self.cleared.insert(bundle.deployment.clone());
+        }
         let cluster = self.cluster.clone();
-        (was_blamed || before != Some(reported)).then_some(ClusterEvent::Bundle { cluster, bundle })
+        is_told.then_some(ClusterEvent::Bundle { cluster, bundle })
     }
 
     /// Handles a file without a valid bundle; its last valid content stays. `hash` is set if it was read.
@@ -101,6 +117,7 @@ impl Reports {
         error: String,
         hash: Option<ContentHash>,
     ) -> Option<ClusterEvent> {
+        let error: String = error.chars().take(ERROR_CHARS_MAX).collect();
         let known = self.files.entry(file.to_owned()).or_default();
         let problem = Some(Problem {
             error: error.clone(),
@@ -108,7 +125,14 @@ impl Reports {
         });
         let is_new = known.problem != problem;
         known.problem = problem;
-        is_new.then(|| self.unreadable(file, error))
+        let event = is_new.then(|| self.unreadable(file, error));
+        // It has just been told.
+        if let Some(blamed) = self.files.get(file).and_then(|it| it.blamed.as_ref())
+            && is_new
+        {
+            self.cleared.remove(blamed);
+        }
+        event
     }
 
     /// Handles a file that was removed.
@@ -120,14 +144,20 @@ impl Reports {
         }
     }
 
-    /// Reports files that are left out because of a limit.
-    pub(super) fn left_out(&self, entries: &LeftOut) -> ClusterEvent {
-        ClusterEvent::Unreadable {
+    /// Reports files that are left out because of a limit; none once there are none.
+    pub(super) fn left_out(&mut self, entries: &LeftOut) -> Option<ClusterEvent> {
+        self.left_out = if entries.is_empty() {
+            String::new()
+        } else {
+            format!("some files are not read: {entries}")
+        };
+        (!entries.is_empty()).then(|| ClusterEvent::Unreadable {
             cluster: self.cluster.clone(),
             deployment: None,
-            origin: self.folder.display().to_string(),
-            error: format!("some files are not read: {entries}"),
-        }
+            may_be_newer: false,
+            origin: "its folder".to_owned(),
+            error: self.left_out.clone(),
+        })
     }
 
     /// Completes a scan: deployments without a file are gone, and of several files about one deployment
@@ -150,7 +180,55 @@ impl Reports {
                 to_reread.push(counting);
             }
         }
+        events.extend(self.tell_again());
+        events.extend(self.tell_faults());
         Settled { events, to_reread }
+    }
+
+    /// Reports files again that cannot be read, where another report on their deployment cleared that.
+    fn tell_again(&mut self) -> Vec<ClusterEvent> {
+        let cleared = std::mem::take(&mut self.cleared);
+        if cleared.is_empty() {
+            return Vec::new();
+        }
+        let files = self.files.iter().filter_map(|(file, known)| {
+            let blamed = known.blamed.as_ref()?;
+            let error = &known.problem.as_ref()?.error;
+            cleared
+                .contains(blamed)
+                .then(|| (file.clone(), error.clone()))
+        });
+        let files: Vec<(String, String)> = files.collect();
+        let files = files.into_iter();
+        files
+            .map(|(file, error)| self.unreadable(&file, error))
+            .collect()
+    }
+
+    /// Reports the faults of files that never told their deployment, if they are others than before. Also
+    /// where their names tell one: that is a guess, and nobody may know that one.
+    fn tell_faults(&mut self) -> Option<ClusterEvent> {
+        let files = self
+            .files
+            .iter()
+            .filter(|(_, known)| known.content.is_none());
+        let files = files.filter_map(|(file, known)| {
+            let error = &known.problem.as_ref()?.error;
+            Some(format!("report `{file}`: {error}"))
+        });
+        let left_out = Some(self.left_out.clone()).filter(|text| !text.is_empty());
+        let mut all = left_out.into_iter().chain(files);
+        let mut faults: Vec<String> = all.by_ref().take(FAULTS_TOLD_MAX).collect();
+        let more = all.count();
+        if more > 0 {
+            faults.push(format!("and {more} more reports that cannot be read"));
+        }
+        if faults == self.faults {
+            return None;
+        }
+        self.faults.clone_from(&faults);
+        let cluster = self.cluster.clone();
+        Some(ClusterEvent::Faults { cluster, faults })
     }
 
     /// Records the content of a file, and marks the affected deployments.
@@ -215,10 +293,8 @@ impl Reports {
                 shadowed.extend(by.map(|_| file.clone()));
             }
         }
-        let error = format!(
-            "{} is about the same deployment {deployment} and is used instead",
-            self.folder.join(counting).display()
-        );
+        let error =
+            format!("`{counting}` is about the same deployment {deployment} and is used instead");
         let shadowed = shadowed.iter();
         shadowed
             .map(|file| self.unreadable(file, error.clone()))
@@ -234,10 +310,13 @@ impl Reports {
             .map(|(deployment, _)| deployment.clone())
             .or_else(|| named_for(file));
         known.blamed.clone_from(&deployment);
+        let counting = deployment.as_ref().and_then(|it| self.counting(it));
         ClusterEvent::Unreadable {
             cluster: self.cluster.clone(),
+            // Of several files about a deployment the last by name counts.
+            may_be_newer: counting.is_none_or(|counting| file >= counting),
             deployment,
-            origin: self.folder.join(file).display().to_string(),
+            origin: file.to_owned(),
             error,
         }
     }

@@ -52,19 +52,23 @@ impl Followed {
 
     /// The next event in short.
     async fn next(&mut self) -> String {
-        let event = timeout(PATIENCE, self.events.recv())
-            .await
-            .unwrap()
-            .unwrap();
+        let event = loop {
+            let event = timeout(PATIENCE, self.events.recv()).await.unwrap();
+            match event.unwrap() {
+                // Beside the report that is unreadable; see the tests of `reports`.
+                ClusterEvent::Faults { .. } => {}
+                event => break event,
+            }
+        };
         match event {
+            ClusterEvent::Faults { .. } => unreachable!("passed over"),
             ClusterEvent::Bundle { cluster, bundle } => {
                 let names: Vec<&str> = bundle.objects.iter().map(|object| &*object.name).collect();
                 format!("{cluster} {}: {}", bundle.deployment, names.join(" "))
             }
             ClusterEvent::Gone { deployment, .. } => format!("gone {deployment}"),
             ClusterEvent::Unreadable { origin, error, .. } => {
-                let name = Path::new(&origin).file_name().unwrap().to_string_lossy();
-                format!("unreadable {name}: {error}")
+                format!("unreadable {origin}: {error}")
             }
             ClusterEvent::Synced { .. } => "synced".to_owned(),
             ClusterEvent::Stale { reason, .. } => {
@@ -215,7 +219,7 @@ async fn of_two_files_about_one_deployment_the_last_one_counts() {
     let warning = followed.next().await;
     assert!(warning.starts_with("unreadable a.json: "), "{warning}");
     assert!(
-        warning.ends_with("b.json is about the same deployment 7-x and is used instead"),
+        warning.ends_with("`b.json` is about the same deployment 7-x and is used instead"),
         "{warning}"
     );
     followed.expect(&["synced"]).await;
@@ -282,7 +286,7 @@ async fn a_folder_switched_by_a_symbolic_link_is_noticed() {
     fs::rename(followed.path("..new"), followed.path("..data")).unwrap();
     followed.expect(&["p+c 7-a: two"]).await;
     fs::remove_file(followed.path("..data")).unwrap();
-    let dangling = "unreadable a.json: it is a link to ..data/a.json, which cannot be followed: \
+    let dangling = "unreadable a.json: it is a link that cannot be followed: \
                     No such file or directory (os error 2)";
     followed.expect(&[dangling]).await;
     followed.stop().await;
@@ -318,14 +322,9 @@ async fn a_report_outside_of_the_folder_is_not_read() {
         symlink("../secret.json", folder.join("in/a.json")).unwrap();
         write(&folder.join("in"), "b.json", &bundle("7-b", "one"));
     });
-    let secret = fs::canonicalize(followed.path("secret.json")).unwrap();
-    let rejected = format!(
-        "unreadable a.json: it is a link to {}, which is outside of the folder",
-        secret.display()
-    );
-    followed
-        .expect(&["p+c 7-b: one", &rejected, "synced"])
-        .await;
+    // Without the path of either: the text is shown to whoever asks for a status.
+    let rejected = "unreadable a.json: it is a link that leads out of the folder";
+    followed.expect(&["p+c 7-b: one", rejected, "synced"]).await;
     followed.stop().await;
 }
 

@@ -122,6 +122,44 @@ fn a_report_that_cannot_be_read_is_shown_at_its_app_until_it_is_good_again() {
 }
 
 #[test]
+fn a_report_that_is_given_another_name_and_overwritten_is_stale_on_every_level() {
+    let (data, reports) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fill_store(data.path());
+    let (file, other) = (
+        reports.path().join("sink.json"),
+        reports.path().join("other.json"),
+    );
+    std::fs::write(&file, report(1)).unwrap();
+    let server = Server::start(data.path(), &[cluster(reports.path())]);
+    wait_for(&server, "Ready");
+    std::fs::rename(&file, &other).unwrap();
+    std::fs::write(&other, "junk").unwrap();
+    let summary = status_path("?type=cluster&output=summary");
+    let answer = || server.get(&summary).1;
+    let begin = std::time::Instant::now();
+    while answer()["stale-since"].is_null() || answer()["faults"].is_null() {
+        assert!(begin.elapsed().as_secs() < 60, "no mark: {}", answer());
+        std::thread::yield_now();
+    }
+    assert_eq!(state_of_sink(&server), "Ready", "the last verdict stays");
+    let text_of = |answer: &Value| answer.to_string();
+    assert!(text_of(&answer()).contains("report `other.json`: not a ResourceBundleState"));
+    let everything = server.get(&status_path("?type=cluster")).1;
+    let path = reports.path().display().to_string();
+    for answer in [answer(), everything] {
+        assert!(!text_of(&answer).contains(&path), "{answer}");
+    }
+    let output = run(&["status", DIG, "--server", &server.url], "");
+    let table = text(&output.stdout);
+    assert!(table.contains("Ready (stale)"), "{table}");
+    assert!(table.contains("report `other.json`"), "{table}");
+    let last = table.lines().last().unwrap();
+    assert!(last.starts_with("as a whole: "), "{table}");
+    assert!(last.contains("; stale since "), "{table}");
+    assert!(last.contains(" could not be read"), "{table}");
+}
+
+#[test]
 fn an_invalid_query_is_answered_with_the_reason() {
     let data = tempfile::tempdir().unwrap();
     fill_store(data.path());

@@ -1,26 +1,35 @@
 //! Staleness of a report, by its causes.
 
+use std::sync::Arc;
+
+use kindsight_status::Staleness as Shown;
+
+/// The reason of a report on which the cluster no longer reports.
+const SILENT: &str = "the cluster no longer reports on this app; its last report is shown";
+
 /// The causes for which a report may be out of date.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Staleness {
     /// The report comes from the store: the cluster has not reported since the start.
     is_remembered: bool,
-    /// Time since when the cluster cannot be reached, in Unix milliseconds.
-    unreachable_since_ms: Option<i64>,
-    /// Time since when the cluster no longer reports on this app, in Unix milliseconds; for a report from
-    /// the store, the first listing after the start.
-    silent_since_ms: Option<i64>,
+    /// The cluster cannot be reached.
+    unreachable: Option<Shown>,
+    /// The cluster no longer reports on this app; for a report from the store, since the first listing after
+    /// the start.
+    silent: Option<Shown>,
+    /// A report that may be newer cannot be read.
+    unreadable: Option<Shown>,
 }
 
 impl Staleness {
-    /// Time since when the report may be out of date for any cause, in Unix milliseconds.
-    pub(super) fn since_ms(self) -> Option<i64> {
-        let causes = [self.unreachable_since_ms, self.silent_since_ms];
-        causes.into_iter().flatten().min()
+    /// Since when the report may be out of date for any cause, with the reason of the first.
+    pub(super) fn shown(&self) -> Option<Shown> {
+        let causes = [&self.unreachable, &self.silent, &self.unreadable];
+        causes.into_iter().flatten().min().cloned()
     }
 
     /// Returns whether the report comes from the store.
-    pub(super) fn is_remembered(self) -> bool {
+    pub(super) fn is_remembered(&self) -> bool {
         self.is_remembered
     }
 
@@ -29,27 +38,46 @@ impl Staleness {
         self.is_remembered = true;
     }
 
-    /// Marks the cluster as unreachable. Returns whether that is new.
-    pub(super) fn unreachable(&mut self, now_ms: i64) -> bool {
-        begin(&mut self.unreachable_since_ms, now_ms)
+    /// Marks the cluster as unreachable since then. Returns whether that changes anything.
+    pub(super) fn unreachable(&mut self, cause: &Shown) -> bool {
+        let is_new = self.unreachable.as_ref() != Some(cause);
+        self.unreachable = Some(cause.clone());
+        is_new
     }
 
     /// Marks the cluster as no longer reporting on this app. Returns whether that is new.
     pub(super) fn silent(&mut self, now_ms: i64) -> bool {
-        begin(&mut self.silent_since_ms, now_ms)
+        // A report that could not be read is gone as well, but what it hid is still not known.
+        let since_ms = self
+            .unreadable
+            .take()
+            .map_or(now_ms, |cause| cause.since_ms);
+        let is_new = self.silent.is_none();
+        self.silent.get_or_insert_with(|| Shown {
+            since_ms,
+            reason: SILENT.into(),
+        });
+        is_new
+    }
+
+    /// Marks a report as unreadable that may be newer.
+    pub(super) fn unreadable(&mut self, now_ms: i64, reason: &Arc<str>) {
+        let since_ms = self
+            .unreadable
+            .as_ref()
+            .map_or(now_ms, |cause| cause.since_ms);
+        self.unreadable = Some(Shown {
+            since_ms,
+            reason: Arc::clone(reason),
+        });
     }
 
     /// Marks the cluster as listed in full. Returns whether that changes anything.
     pub(super) fn synced(&mut self, now_ms: i64) -> bool {
-        let was_unreachable = self.unreachable_since_ms.take().is_some();
-        let fell_silent = self.is_remembered && self.silent(now_ms);
+        let was_unreachable = self.unreachable.take().is_some();
+        // Where its report is there and cannot be read, it is not silent.
+        let is_silent = self.is_remembered && self.unreadable.is_none();
+        let fell_silent = is_silent && self.silent(now_ms);
         was_unreachable || fell_silent
     }
-}
-
-/// Sets the begin of a cause unless it is set. Returns whether it was not.
-fn begin(since_ms: &mut Option<i64>, now_ms: i64) -> bool {
-    let is_new = since_ms.is_none();
-    since_ms.get_or_insert(now_ms);
-    is_new
 }

@@ -32,7 +32,10 @@ impl Stage {
 
     /// Since when the reports on an app are stale.
     fn stale_since(&self, id: &str) -> Option<i64> {
-        self.view(id).apps[0].clusters[0].report().stale_since_ms()
+        self.view(id).apps[0].clusters[0]
+            .report()
+            .stale()
+            .map(|it| it.since_ms)
     }
 }
 
@@ -46,7 +49,10 @@ fn a_context_that_is_written_while_it_runs_is_answered_at_once() {
         .unwrap();
     assert!(!stage.has("7"));
     stage.changed("7", 1000);
-    assert_eq!(stage.view("7").apps[0].clusters[0].report(), Report::NotYet);
+    assert_eq!(
+        *stage.view("7").apps[0].clusters[0].report(),
+        Report::NotYet
+    );
     stage.hear("7", "a", &deployments(2), 2000);
     assert_eq!(stage.states("7", "a"), [("Ready".into(), 2)]);
 }
@@ -185,6 +191,94 @@ fn missed_changes_are_read_again() {
     assert_eq!(["1", "2", "3"].map(|id| stage.has(id)), [false, true, true]);
     assert_eq!(stage.states("2", "a"), [("Ready".into(), 2)]);
     assert!(Revision::default() < contexts.list().unwrap().revision);
+}
+
+/// A report that cannot be used.
+fn unreadable(deployment: Option<&str>, may_be_newer: bool) -> Event {
+    Event::Cluster(ClusterEvent::Unreadable {
+        cluster: "p+c".parse().unwrap(),
+        deployment: deployment.map(|it| it.parse().unwrap()),
+        may_be_newer,
+        origin: "x.json".to_owned(),
+        error: "bad".to_owned(),
+    })
+}
+
+#[test]
+fn a_report_that_cannot_be_read_makes_its_app_stale_until_the_next() {
+    let mut stage = Stage::new(&[("1", &["a", "b"])]);
+    let stale = |stage: &Stage, app: usize| {
+        let view = stage.view("1");
+        let stale = view.apps[app].clusters[0].report().stale().cloned();
+        stale.map(|it| (it.since_ms, it.reason.to_string()))
+    };
+    let faults = |stage: &Stage| stage.view("1").apps[0].clusters[0].faults().len();
+    for app in ["a", "b"] {
+        stage.hear("1", app, &deployments(1), 1000);
+    }
+    stage.pipeline.handle(unreadable(Some("1-a"), true), 2000);
+    stage.pipeline.handle(unreadable(Some("1-a"), true), 3000);
+    assert_eq!(
+        stale(&stage, 0),
+        Some((2000, "report `x.json`: bad".to_owned()))
+    );
+    assert_eq!((stale(&stage, 1), faults(&stage)), (None, 1));
+    assert_eq!(
+        stage.states("1", "a"),
+        [("Ready".into(), 1)],
+        "the last verdicts stay"
+    );
+    // A change of the context keeps the mark, and so does the end of the file.
+    stage.changed("1", 4000);
+    assert_eq!(stage.stale_since("1"), Some(2000));
+    let gone = ClusterEvent::Gone {
+        cluster: "p+c".parse().unwrap(),
+        deployment: "1-a".parse().unwrap(),
+    };
+    stage.pipeline.handle(Event::Cluster(gone), 5000);
+    assert_eq!((stage.stale_since("1"), faults(&stage)), (Some(2000), 0));
+    stage.hear("1", "a", &deployments(1), 6000);
+    assert_eq!((stale(&stage, 0), faults(&stage)), (None, 0));
+    // One that would not be used anyway is a fault, and what is shown is current.
+    stage.pipeline.handle(unreadable(Some("1-a"), false), 7000);
+    assert_eq!((stale(&stage, 0), faults(&stage)), (None, 1));
+}
+
+#[test]
+fn faults_that_nobody_knows_the_app_of_show_at_every_app_of_the_cluster() {
+    let mut stage = Stage::new(&[("1", &["a", "b"])]);
+    let told = |faults: &[&str]| {
+        Event::Cluster(ClusterEvent::Faults {
+            cluster: "p+c".parse().unwrap(),
+            faults: faults.iter().map(|it| (*it).to_owned()).collect(),
+        })
+    };
+    let shown = |stage: &Stage, id: &str| -> Vec<usize> {
+        let view = stage.view(id);
+        let apps = view.apps.iter();
+        apps.map(|app| app.clusters[0].cluster_faults().len())
+            .collect()
+    };
+    stage.hear("1", "a", &deployments(1), 1000);
+    stage.pipeline.handle(told(&["report `x.json`: bad"]), 2000);
+    assert_eq!(shown(&stage, "1"), [1, 1]);
+    assert_eq!(stage.stale_since("1"), None);
+    stage.hear("1", "a", &deployments(2), 3000);
+    let new = context(&["a"]);
+    stage
+        .contexts()
+        .create_as(&"2".parse().unwrap(), &new)
+        .unwrap();
+    stage.changed("2", 3000);
+    assert_eq!(
+        (shown(&stage, "1"), shown(&stage, "2")),
+        (vec![1, 1], vec![1])
+    );
+    stage.pipeline.handle(told(&[]), 4000);
+    assert_eq!(
+        (shown(&stage, "1"), shown(&stage, "2")),
+        (vec![0, 0], vec![0])
+    );
 }
 
 #[test]

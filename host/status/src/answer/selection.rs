@@ -2,19 +2,19 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use kindsight_api::status::{self as api, QueryType, Readiness};
 
+use kindsight_model::ClusterName;
+
+use super::faults::faults_at;
 use super::reason::reason;
 use super::resources::{Resources, moment};
 use crate::query::StatusQuery;
+use crate::resource_view::Staleness;
 use crate::rollup::Desired;
 use crate::tally::{Place, Tally};
 use crate::view::{AppView, ClusterView};
-
-/// Maximum number of faults of a context or a cluster in an answer; the first ones are kept.
-pub const FAULTS_SHOWN_MAX: usize = 20;
 
 type App<'a> = api::App<'a, Resources<'a>>;
 type Cluster<'a> = api::Cluster<'a, Resources<'a>>;
@@ -29,10 +29,21 @@ pub(super) struct Selection<'q> {
 }
 
 impl Selection<'_> {
+    /// Returns whether the query is about this app, or about all.
+    pub(super) fn selects_app(&self, app: &str) -> bool {
+        let apps = &self.query.apps;
+        apps.is_empty() || apps.contains(app)
+    }
+
+    /// Returns whether the query is about this cluster, or about all.
+    pub(super) fn selects_cluster(&self, cluster: &ClusterName) -> bool {
+        let clusters = &self.query.clusters;
+        clusters.is_empty() || clusters.contains(cluster)
+    }
+
     /// One app of the answer and its counts; none if none of its resources is selected.
     pub(super) fn app<'a>(&self, view: &'a AppView) -> Option<(App<'a>, Count<'a>)> {
-        let apps = &self.query.apps;
-        if !apps.is_empty() && !apps.contains(&*view.name) {
+        if !self.selects_app(&view.name) {
             return None;
         }
         let mut count = Count::default();
@@ -53,16 +64,21 @@ impl Selection<'_> {
 
     /// One cluster of the answer and its counts; none if none of its resources is selected.
     fn cluster<'a>(&self, app: &'a str, view: &'a ClusterView) -> Option<(Cluster<'a>, Count<'a>)> {
-        let clusters = &self.query.clusters;
-        if !clusters.is_empty() && !clusters.contains(view.cluster()) {
+        if !self.selects_cluster(view.cluster()) {
             return None;
         }
-        let (count, resources) = if self.query.resources.is_empty() {
+        let (mut count, resources) = if self.query.resources.is_empty() {
             let count = view.tally(app, self.query.kind);
             (count, Resources::all(view, self.query))
         } else {
             self.named_resources(app, view)
         };
+        if self.query.kind == QueryType::Cluster {
+            count.stale = view.report().stale().map(|stale| Staleness {
+                since_ms: stale.since_ms,
+                reason: format!("{app} in {}: {}", view.cluster(), stale.reason).into(),
+            });
+        }
         let is_selected = match self.query.kind {
             QueryType::Rsync => !count.rsync.is_empty(),
             QueryType::Cluster => !count.states.is_empty(),
@@ -71,7 +87,7 @@ impl Selection<'_> {
             cluster_provider: (&*view.cluster().provider).into(),
             cluster: (&*view.cluster().name).into(),
             readiness: self.readiness(&count),
-            faults: first(view.faults()),
+            faults: faults_at(view),
             resources,
         };
         is_selected.then_some((cluster, count))
@@ -87,7 +103,7 @@ impl Selection<'_> {
             .flat_map(|name| view.positions(name))
             .copied()
             .collect();
-        let mut count = Count::new(view.report());
+        let mut count = Count::default();
         for &position in &positions {
             if let Some(resource) = view.resources().get(position) {
                 let place = view.place(app, position);
@@ -109,7 +125,8 @@ impl Selection<'_> {
             ready_phase: Some(result.phase),
             ready_reason: reason(&result, rollup.counts()).map(Cow::Owned),
             ready_counts: rollup.counts().clone(),
-            stale_since: count.stale_since_ms.and_then(moment),
+            stale_since: count.stale.as_ref().and_then(|it| moment(it.since_ms)),
+            stale_reason: count.stale.as_ref().map(|it| it.reason.to_string().into()),
         }
     }
 }
@@ -118,9 +135,4 @@ impl Selection<'_> {
 pub(super) fn named(counts: BTreeMap<&str, u32>) -> BTreeMap<Cow<'_, str>, u32> {
     let counts = counts.into_iter();
     counts.map(|(name, count)| (name.into(), count)).collect()
-}
-
-/// The first [`FAULTS_SHOWN_MAX`] faults.
-pub(super) fn first(faults: &[Arc<str>]) -> Cow<'_, [Arc<str>]> {
-    Cow::Borrowed(faults.get(..FAULTS_SHOWN_MAX).unwrap_or(faults))
 }

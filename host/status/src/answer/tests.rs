@@ -7,7 +7,7 @@ use crate::samples::{
     FIRST, NOW_MS, SECOND, app, ask, context, expected, input, object, observed, projected, query,
     read_model, record, report, verdict, vfw, vfw_apps, vfw_read_model, vfw_record,
 };
-use crate::{Expected, ReadModel};
+use crate::{Expected, ReadModel, Staleness};
 
 /// The sink in three clusters: one with a pending and a missing resource, one that cannot be reached,
 /// and one without a report.
@@ -41,7 +41,10 @@ fn sink() -> ReadModel {
     edge01.faults = vec!["/status/podStatuses/3: it has no `kind`".into()];
     let mut edge02 = input("edge02", sent());
     report(&mut edge02, vec![]);
-    edge02.reported.as_mut().unwrap().stale_since_ms = Some(NOW_MS);
+    edge02.reported.as_mut().unwrap().stale = Some(Staleness {
+        since_ms: NOW_MS,
+        reason: "nobody answers".into(),
+    });
     let edge03 = input("edge03", sent());
     let clusters = [edge01, edge02, edge03].map(projected).into();
     vfw_read_model(vec![app("sink", clusters)])
@@ -301,6 +304,93 @@ fn what_is_published_while_an_answer_is_written_does_not_mix_in() {
         before
     );
     assert!(read_model.dig(&vfw(), &query).is_err());
+}
+
+#[test]
+fn a_stale_report_shows_on_every_level_of_every_output_and_repaints_nothing() {
+    let stale_at = |answer: &serde_json::Value, level: &str| {
+        let reason = pointer(answer, &format!("{level}/stale-reason")).clone();
+        assert_eq!(
+            reason.is_null(),
+            pointer(answer, &format!("{level}/stale-since")).is_null()
+        );
+        reason
+    };
+    let reason = "sink in vfw-cluster-provider+edge02: nobody answers";
+    for output in ["summary", "all", "detail"] {
+        let answer = ask(&sink(), &vfw(), &[("type", "cluster"), ("output", output)]);
+        assert_eq!(stale_at(&answer, ""), reason, "{output}");
+        if output != "summary" {
+            assert_eq!(stale_at(&answer, "/apps/0"), reason);
+            assert!(stale_at(&answer, "/apps/0/clusters/0").is_null());
+            assert_eq!(stale_at(&answer, "/apps/0/clusters/1"), reason);
+        }
+    }
+    let named = [("type", "cluster"), ("resource", "sink-service")];
+    assert_eq!(stale_at(&ask(&sink(), &vfw(), &named), ""), reason);
+    assert!(
+        stale_at(&ask(&sink(), &vfw(), &[]), "").is_null(),
+        "rsync does not depend on reports"
+    );
+
+    let mut ready = input("edge01", vec![expected("v1", "Service", "sink-service")]);
+    let service = object("v1", "Service", "default", "sink-service");
+    report(
+        &mut ready,
+        vec![observed(service, verdict(Phase::Ready, "", ""))],
+    );
+    ready.reported.as_mut().unwrap().stale = Some(Staleness {
+        since_ms: NOW_MS,
+        reason: "report `x.json`: bad".into(),
+    });
+    let read_model = vfw_read_model(vec![app("sink", vec![projected(ready)])]);
+    let answer = ask(
+        &read_model,
+        &vfw(),
+        &[("type", "cluster"), ("output", "summary")],
+    );
+    assert_eq!(
+        pointer(&answer, "/ready-status"),
+        "Ready",
+        "the last verdicts stay"
+    );
+    assert_eq!(
+        stale_at(&answer, ""),
+        "sink in vfw-cluster-provider+edge01: report `x.json`: bad"
+    );
+}
+
+#[test]
+fn faults_show_on_every_output_with_their_place() {
+    let of_cluster: Vec<std::sync::Arc<str>> = vec!["report `junk.json`: bad".into()];
+    let mut edge01 = input("edge01", Vec::new());
+    edge01.faults = vec!["report: /status/podStatuses/3: it has no `kind`".into()];
+    let edge01 = crate::project(edge01, None, NOW_MS).with_cluster_faults(of_cluster.into());
+    let edge01 = std::sync::Arc::new(edge01);
+    let apps = vec![
+        app("sink", vec![std::sync::Arc::clone(&edge01)]),
+        app("firewall", vec![edge01]),
+    ];
+    let read_model = vfw_read_model(apps);
+    let cluster = "vfw-cluster-provider+edge01";
+    for output in ["summary", "all"] {
+        let faults = |pairs: &[(&str, &str)]| {
+            let pairs = [pairs, &[("output", output), ("type", "cluster")]].concat();
+            pointer(&ask(&read_model, &vfw(), &pairs), "/faults").clone()
+        };
+        let own = |app: &str| {
+            format!("{app} in {cluster}: report: /status/podStatuses/3: it has no `kind`")
+        };
+        let of_cluster = format!("{cluster}: report `junk.json`: bad");
+        assert_eq!(
+            faults(&[]),
+            serde_json::json!([of_cluster, own("sink"), own("firewall")])
+        );
+        assert_eq!(
+            faults(&[("app", "sink")]),
+            serde_json::json!([of_cluster, own("sink")])
+        );
+    }
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn without_a_report_the_state_is_unknown() {
     let sent = vec![expected("v1", "Service", "sink")];
     let view = project(input("edge01", sent), None, NOW_MS);
     assert_eq!(lines(&view), ["sent v1 Service /sink Unknown"]);
-    assert_eq!(view.report(), Report::NotYet);
+    assert_eq!(*view.report(), Report::NotYet);
     assert_eq!(&*view.resources()[0].verdict.reason, "NoReportYet");
 }
 

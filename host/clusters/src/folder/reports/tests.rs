@@ -12,6 +12,8 @@ struct Fixture {
     place: TempDir,
     folder: Folder,
     reports: Reports,
+    /// The faults that were told last.
+    faults: Vec<String>,
     now: Instant,
 }
 
@@ -32,7 +34,8 @@ impl Fixture {
         let path = place.path().to_owned();
         Self {
             folder: Folder::new(&path, options),
-            reports: Reports::new("p+c".parse().unwrap(), path),
+            reports: Reports::new("p+c".parse().unwrap()),
+            faults: Vec::new(),
             place,
             now: Instant::now(),
         }
@@ -63,7 +66,12 @@ impl Fixture {
                 self.take(change, &mut log);
             }
             let settled = self.reports.settle();
-            log.extend(settled.events.into_iter().map(in_short));
+            for event in settled.events {
+                match event {
+                    ClusterEvent::Faults { faults, .. } => self.faults = faults,
+                    event => log.push(in_short(event)),
+                }
+            }
             for file in settled.to_reread {
                 self.folder.report_again(&file);
             }
@@ -86,7 +94,7 @@ impl Fixture {
                 self.reports.remove(&file);
                 None
             }
-            Change::LeftOut(entries) => Some(self.reports.left_out(&entries)),
+            Change::LeftOut(entries) => self.reports.left_out(&entries),
             _ => None,
         };
         log.extend(event.map(in_short));
@@ -97,10 +105,7 @@ fn in_short(event: ClusterEvent) -> String {
     match event {
         ClusterEvent::Bundle { bundle, .. } => format!("bundle {}", bundle.deployment),
         ClusterEvent::Gone { deployment, .. } => format!("gone {deployment}"),
-        ClusterEvent::Unreadable { error, .. } => match error.rsplit_once('/') {
-            Some((_, end)) => end.to_owned(),
-            None => error,
-        },
+        ClusterEvent::Unreadable { error, .. } => error,
         other => format!("{other:?}"),
     }
 }
@@ -112,7 +117,7 @@ fn a_file_is_read_again_when_it_counts_in_place_of_another() {
     let mut fixture = Fixture::new();
     fixture.write("a.json", "7-x", "one");
     fixture.write("b.json", "7-x", "two");
-    let shadowed = "b.json is about the same deployment 7-x and is used instead";
+    let shadowed = "`b.json` is about the same deployment 7-x and is used instead";
     let begin = [
         "read a.json",
         "bundle 7-x",
@@ -138,7 +143,7 @@ fn a_report_is_repeated_when_a_second_file_about_it_is_gone() {
     for (file, counting) in [("b.json", "b.json"), ("0.json", "a.json")] {
         fixture.write(file, "7-x", "one");
         let read = format!("read {file}");
-        let shadowed = format!("{counting} is about the same deployment 7-x and is used instead");
+        let shadowed = format!("`{counting}` is about the same deployment 7-x and is used instead");
         assert_eq!(fixture.look(), [read, shadowed]);
         assert_eq!(fixture.look(), NOTHING);
         fixture.remove(file);
@@ -160,7 +165,6 @@ fn an_unreadable_report_is_about_what_its_file_held_last_or_is_named_for() {
         other => panic!("{other:?}"),
     };
     let reports = &mut fixture.reports;
-    let path = |file: &str| fixture.place.path().join(file).display().to_string();
     for (file, expected) in [
         ("7-x.json", Some("7-y")),
         ("8-z.json", Some("8-z")),
@@ -168,7 +172,7 @@ fn an_unreadable_report_is_about_what_its_file_held_last_or_is_named_for() {
     ] {
         let (deployment, origin) = about(reports.reject(file, "bad".to_owned(), None));
         assert_eq!(deployment.as_deref(), expected);
-        assert_eq!(origin, path(file));
+        assert_eq!(origin, file, "no path of this host");
     }
     assert!(reports.reject("8-z.json", "bad".to_owned(), None).is_none());
 }
@@ -178,7 +182,13 @@ fn a_report_is_repeated_when_a_bad_file_that_was_named_for_it_is_gone() {
     let mut fixture = Fixture::new();
     fixture.write("a.json", "7-x", "one");
     fixture.put("7-x.json", "{");
-    let begin = ["read 7-x.json", "7-x.json bad", "read a.json", "bundle 7-x"];
+    let begin = [
+        "read 7-x.json",
+        "7-x.json bad",
+        "read a.json",
+        "bundle 7-x",
+        "7-x.json bad",
+    ];
     assert_eq!(fixture.look(), begin);
     // It turns out to be about something else.
     fixture.write("7-x.json", "7-y", "one");
@@ -201,10 +211,10 @@ fn of_three_files_about_one_deployment_each_that_does_not_count_is_reported_once
         let news = log.into_iter().filter(|line| !line.starts_with("read "));
         news.filter(|line| !line.starts_with("bundle ")).collect()
     };
-    let by_c = "c.json is about the same deployment 7-x and is used instead";
+    let by_c = "`c.json` is about the same deployment 7-x and is used instead";
     assert_eq!(unread(fixture.look()), [by_c, by_c]);
     fixture.remove("c.json");
-    let by_b = "b.json is about the same deployment 7-x and is used instead";
+    let by_b = "`b.json` is about the same deployment 7-x and is used instead";
     assert_eq!(unread(fixture.look()), [by_b]);
     assert_eq!(unread(fixture.look()), NOTHING);
 }
@@ -236,4 +246,85 @@ fn files_over_the_limit_are_reported_once_for_each_number() {
     fixture.remove("b.json");
     fixture.remove("c.json");
     assert_eq!(fixture.look(), NOTHING);
+}
+
+#[test]
+fn faults_that_no_deployment_is_known_for_are_told_until_they_are_gone() {
+    let mut fixture = Fixture::with_files_max(3);
+    fixture.write("a.json", "7-x", "one");
+    fixture.put("junk.json", "{");
+    fixture.look();
+    assert_eq!(fixture.faults, ["report `junk.json`: junk.json bad"]);
+    // A bad file that is known to be about a deployment is a fault there, and not here.
+    fixture.put("a.json", "{");
+    assert_eq!(fixture.look(), ["read a.json", "a.json bad"]);
+    assert_eq!(fixture.faults, ["report `junk.json`: junk.json bad"]);
+    for file in ["b.json", "c.json"] {
+        fixture.write(file, "7-y", "one");
+    }
+    fixture.look();
+    fixture.look();
+    let over = "some files are not read: over the limit of 3 files: 1, from `junk.json` on";
+    assert_eq!(fixture.faults, [over]);
+    fixture.remove("b.json");
+    fixture.look();
+    fixture.look();
+    assert_eq!(fixture.faults, ["report `junk.json`: junk.json bad"]);
+    fixture.write("junk.json", "7-z", "one");
+    fixture.look();
+    assert_eq!(fixture.faults, NOTHING);
+}
+
+#[test]
+fn a_report_that_is_given_another_name_and_overwritten_is_gone_with_a_fault() {
+    let mut fixture = Fixture::new();
+    fixture.write("a.json", "7-x", "one");
+    fixture.look();
+    fixture.remove("a.json");
+    fixture.put("b.json", "{");
+    assert_eq!(fixture.look(), ["read b.json", "b.json bad", "gone 7-x"]);
+    assert_eq!(fixture.faults, ["report `b.json`: b.json bad"]);
+}
+
+#[test]
+fn a_bad_file_is_told_again_after_another_report_on_its_deployment() {
+    let mut fixture = Fixture::new();
+    fixture.write("a.json", "7-x", "one");
+    fixture.put("7-x.json", "{");
+    fixture.look();
+    fixture.write("a.json", "7-x", "two");
+    assert_eq!(
+        fixture.look(),
+        ["read a.json", "bundle 7-x", "7-x.json bad"]
+    );
+}
+
+#[test]
+fn many_faults_are_counted() {
+    let mut fixture = Fixture::new();
+    for number in 10..10 + FAULTS_TOLD_MAX + 3 {
+        fixture.put(&format!("{number}.json"), "{");
+    }
+    fixture.look();
+    assert_eq!(fixture.faults.len(), FAULTS_TOLD_MAX + 1);
+    let last = fixture.faults.last().unwrap();
+    assert_eq!(last, "and 3 more reports that cannot be read");
+}
+
+#[test]
+fn a_file_may_be_newer_if_it_would_be_used_when_it_could_be_read() {
+    let mut fixture = Fixture::new();
+    for (file, text) in [("a.json", "one"), ("b.json", "two")] {
+        fixture.write(file, "7-x", text);
+    }
+    fixture.look();
+    let reports = &mut fixture.reports;
+    let mut may_be_newer = |file: &str| match reports.reject(file, "bad".to_owned(), None) {
+        Some(ClusterEvent::Unreadable { may_be_newer, .. }) => may_be_newer,
+        other => panic!("{other:?}"),
+    };
+    assert!(may_be_newer("b.json"), "it is the one that counts");
+    assert!(!may_be_newer("a.json"));
+    assert!(!may_be_newer("7-x.json"), "others come after it");
+    assert!(may_be_newer("7-y.json"), "it is the only one");
 }

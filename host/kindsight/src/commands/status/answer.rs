@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 
-use kindsight_api::status::{App, Cluster, Detail, Instances, Resource, Status};
+use jiff::Timestamp;
+use kindsight_api::status::{App, Cluster, Detail, Instances, Readiness, Resource, Status};
 use kindsight_model::{ContextStatus, RsyncStatus};
 use serde_json::Value;
 
@@ -24,7 +25,7 @@ pub(super) fn print(mut to: impl Write, status: &Status<'_>, now_ms: i64) -> io:
     let mut table = Table::new(&mut to, &head);
     for (app, cluster, resource) in resources(status) {
         let place = [&app.name, &cluster.cluster].map(AsRef::as_ref);
-        columns.row(&mut table, place, resource)?;
+        columns.row(&mut table, place, resource, cluster.readiness.stale_since)?;
     }
     table.flush()?;
     totals(&mut to, status)
@@ -71,29 +72,43 @@ fn totals(to: &mut impl Write, status: &Status<'_>) -> io::Result<()> {
         }
     }
     writeln!(to, "{line}")?;
-    let readiness = &status.readiness;
-    match (&readiness.ready_status, &readiness.ready_reason) {
-        (None, _) => {}
-        (Some(whole), None) => writeln!(to, "as a whole: {whole}")?,
-        (Some(whole), Some(reason)) => writeln!(to, "as a whole: {whole}: {reason}")?,
-    }
-    for (app, cluster) in clusters(status) {
-        let (provider, name) = (&cluster.cluster_provider, &cluster.cluster);
-        let place = format!("{} on {provider}+{name}", app.name);
-        if let Some(since) = cluster.readiness.stale_since {
-            writeln!(
-                to,
-                "{place}: no current report since {since}; the last one is shown"
-            )?;
-        }
-        for fault in cluster.faults.iter() {
-            writeln!(to, "{place}: {}", clean(fault))?;
+    for (_, cluster) in clusters(status) {
+        if let (Some(since), Some(reason)) = stale(&cluster.readiness) {
+            writeln!(to, "stale since {since}: {}", clean(reason))?;
         }
     }
     for fault in status.faults.iter() {
         writeln!(to, "{}", clean(fault))?;
     }
-    Ok(())
+    whole(to, status)
+}
+
+/// Since when and why a level is stale.
+fn stale<'r>(readiness: &'r Readiness<'_>) -> (Option<Timestamp>, Option<&'r str>) {
+    (readiness.stale_since, readiness.stale_reason.as_deref())
+}
+
+/// The last line: the state as a whole, and everything that casts doubt on it.
+fn whole(to: &mut impl Write, status: &Status<'_>) -> io::Result<()> {
+    let readiness = &status.readiness;
+    let Some(whole) = &readiness.ready_status else {
+        return Ok(());
+    };
+    let mut line = format!("as a whole: {whole}");
+    if let Some(reason) = &readiness.ready_reason {
+        line.extend([": ", &clean(reason)]);
+    }
+    // Writing to a String does not fail.
+    if let (Some(since), reason) = stale(readiness) {
+        let reason = clean(reason.unwrap_or_default());
+        let _ = write!(line, "; stale since {since}: {reason}");
+    }
+    match status.faults.len() {
+        0 => {}
+        1 => line.push_str("; 1 part could not be read"),
+        many => drop(write!(line, "; {many} parts could not be read")),
+    }
+    writeln!(to, "{line}")
 }
 
 /// Columns of the table of resources.
@@ -110,16 +125,21 @@ impl Columns {
         table: &mut Table<impl Write>,
         [app, cluster]: [&str; 2],
         resource: &Resource<'_>,
+        stale_since: Option<Timestamp>,
     ) -> io::Result<()> {
         let sent = resource.rsync_status.map_or("", RsyncStatus::as_str);
         let state = resource.cluster_status.as_deref().unwrap_or(sent);
+        let state: Cow<'_, str> = match stale_since {
+            Some(_) => format!("{state} (stale)").into(),
+            None => state.into(),
+        };
         let age = age(resource.detail.as_ref(), self.now_ms);
         let mut cells: Vec<Cow<'_, str>> = vec![
             app.into(),
             cluster.into(),
             (&*resource.gvk.kind).into(),
             (&*resource.name).into(),
-            state.into(),
+            state,
             (&*resource.reason).into(),
             age.into(),
         ];
@@ -147,7 +167,7 @@ fn age(detail: Option<&Detail>, now_ms: i64) -> String {
     let object = detail.and_then(|it| serde_json::from_str::<Value>(it.as_str()).ok());
     let created = object.as_ref().and_then(|object| {
         let created = object.pointer("/metadata/creationTimestamp")?.as_str()?;
-        created.parse::<jiff::Timestamp>().ok()
+        created.parse::<Timestamp>().ok()
     });
     created.map_or_else(String::new, |created| {
         duration(now_ms - created.as_millisecond())
