@@ -132,6 +132,9 @@ impl Object {
         let redacted = redacted(json, gvk.is_secret()).map_err(|_| {
             ObjectError::NotAnObject("it cannot be searched for Secrets".to_owned())
         })?;
+        if let Some(redacted) = redacted.as_ref().filter(|it| it.len() > OBJECT_BYTES_MAX) {
+            return Err(ObjectError::TooLarge(redacted.len()));
+        }
         let is_redacted = redacted.is_some();
         let object = Self {
             gvk,

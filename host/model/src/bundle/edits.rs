@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::redact::redacted;
+use crate::redact::{Edit, edited, redacted};
 
 /// A status, and the parts of it that are kept as another text.
 pub(super) struct Edits<'s> {
     status: &'s str,
-    edits: Vec<(Range<usize>, String)>,
+    edits: Vec<Edit>,
 }
 
 impl<'s> Edits<'s> {
@@ -38,12 +38,11 @@ impl<'s> Edits<'s> {
     pub(super) fn cut(&mut self, list: &str, last: Option<&str>, count: usize) {
         let mut numbers = ",0".repeat(count);
         numbers.push(']');
-        let rest = match last {
-            Some(last) => range_in(list, last).and_then(|range| list.get(range.end..)),
-            None => {
-                numbers.remove(0);
-                list.get(1..)
-            }
+        let rest = if let Some(last) = last {
+            range_in(list, last).and_then(|range| list.get(range.end..))
+        } else {
+            numbers.remove(0);
+            list.get(1..)
         };
         if let Some(rest) = rest {
             self.replace(rest, numbers);
@@ -56,15 +55,7 @@ impl<'s> Edits<'s> {
             return self.status.into();
         }
         self.edits.sort_by_key(|(range, _)| range.start);
-        let mut whole = String::with_capacity(self.status.len());
-        let mut end = 0;
-        for (range, text) in self.edits {
-            whole.push_str(self.status.get(end..range.start).unwrap_or_default());
-            whole.push_str(&text);
-            end = range.end;
-        }
-        whole.push_str(self.status.get(end..).unwrap_or_default());
-        whole.into()
+        edited(self.status, self.edits).into()
     }
 }
 
