@@ -159,7 +159,8 @@ impl Placement {
     fn take(&mut self, mut bundle: Bundle) {
         self.complete(&mut bundle);
         self.covers_every_kind = bundle.coverage.is_every_kind();
-        let rejected = bundle.rejected.iter();
+        // No answer shows more.
+        let rejected = bundle.rejected.iter().take(FAULTS_SHOWN_MAX);
         let faults = rejected.map(|it| format!("report: {}: {}", it.pointer, it.error).into());
         self.report_faults = faults.collect();
         self.reported = Some(bundle.objects.into());

@@ -12,8 +12,8 @@ use crate::ClusterEvent;
 /// Maximum number of faults that are told of one folder; the others are counted. More are not shown
 /// anywhere, and a folder may hold thousands of files that are no reports.
 const FAULTS_TOLD_MAX: usize = 20;
-/// The longest text about a file that cannot be read, in characters: it may repeat a part of the file.
-const ERROR_CHARS_MAX: usize = 300;
+/// The longest text about a file that cannot be read, in bytes: it may repeat a part of the file.
+const ERROR_BYTES_MAX: usize = 300;
 
 /// Reports of one folder.
 pub(super) struct Reports {
@@ -114,10 +114,10 @@ impl Reports {
     pub(super) fn reject(
         &mut self,
         file: &str,
-        error: String,
+        mut error: String,
         hash: Option<ContentHash>,
     ) -> Option<ClusterEvent> {
-        let error: String = error.chars().take(ERROR_CHARS_MAX).collect();
+        error.truncate(error.floor_char_boundary(ERROR_BYTES_MAX));
         let known = self.files.entry(file.to_owned()).or_default();
         let problem = Some(Problem {
             error: error.clone(),

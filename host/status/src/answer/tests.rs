@@ -415,3 +415,19 @@ fn only_so_many_wrong_names_are_told_and_of_many_known_ones_the_first() {
         assert!(expected.ends_with("`service-00019` and more"), "{expected}");
     }
 }
+
+#[test]
+fn the_older_rsync_output_has_metadata_and_spec_of_what_was_sent() {
+    let json =
+        r#"{"apiVersion":"v1","kind":"Service","metadata":{"name":"probe"},"spec":{"ports":[]}}"#;
+    let sent = Expected::new(Object::from_json(json).unwrap(), Some(RsyncStatus::Applied));
+    let apps = vec![app("sink", vec![projected(input("edge01", vec![sent]))])];
+    let answer = ask(&vfw_read_model(apps), &vfw(), &[("output", "rsync")]);
+    let resource = pointer(&answer, "/apps/0/clusters/0/resources/0");
+    assert_eq!(resource["rsync-status"], "Applied");
+    assert_eq!(
+        resource["detail"],
+        serde_json::from_str::<serde_json::Value>(json).unwrap()
+    );
+    assert_eq!(pointer(&answer, "/rsync-status/Applied"), 1);
+}
