@@ -7,6 +7,7 @@
 
 mod health;
 mod http;
+mod interpret;
 mod stage;
 
 use std::process::ExitCode;
@@ -24,7 +25,11 @@ macro_rules! cases {
 }
 
 /// Every case there is.
-const CASES: &[Case] = &cases![health::a_server_that_nobody_attacks_is_healthy,];
+const CASES: &[Case] = &cases![
+    health::a_server_that_nobody_attacks_is_healthy,
+    interpret::nobody_switches_an_interpreter_off_by_what_they_send,
+    interpret::what_nobody_waits_for_is_not_judged,
+];
 
 fn main() -> ExitCode {
     if kindsight_server::is_compiler() {

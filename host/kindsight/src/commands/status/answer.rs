@@ -55,7 +55,7 @@ fn resources<'s, 'a>(
 }
 
 fn totals(to: &mut impl Write, status: &Status<'_>) -> io::Result<()> {
-    let mut line = format!("\n{}", status.name);
+    let mut line = status.name.to_string();
     let state = status.status.as_ref().map(ContextStatus::as_str);
     for part in [state, status.message.as_deref()].into_iter().flatten() {
         line.extend([": ", part]);
@@ -70,16 +70,16 @@ fn totals(to: &mut impl Write, status: &Status<'_>) -> io::Result<()> {
             let _ = write!(line, "; {}", counts.join(", "));
         }
     }
-    writeln!(to, "{line}")?;
+    writeln!(to, "\n{}", clean(&line))?;
     let readiness = &status.readiness;
     match (&readiness.ready_status, &readiness.ready_reason) {
         (None, _) => {}
         (Some(whole), None) => writeln!(to, "as a whole: {whole}")?,
-        (Some(whole), Some(reason)) => writeln!(to, "as a whole: {whole}: {reason}")?,
+        (Some(whole), Some(reason)) => writeln!(to, "as a whole: {whole}: {}", clean(reason))?,
     }
     for (app, cluster) in clusters(status) {
         let (provider, name) = (&cluster.cluster_provider, &cluster.cluster);
-        let place = format!("{} on {provider}+{name}", app.name);
+        let place = clean(&format!("{} on {provider}+{name}", app.name));
         if let Some(since) = cluster.readiness.stale_since {
             writeln!(
                 to,
