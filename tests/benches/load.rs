@@ -1,4 +1,5 @@
-//! Cost of interpreters: compiling and loading each built-in one, and the memory of a hundred.
+//! Cost of interpreters: compiling and loading each built-in one, the memory of a hundred, and what a
+//! burst of reports leaves behind.
 //!
 //! `cargo bench -p kindsight-tests --bench load`
 
@@ -7,9 +8,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use kindsight_interpreter::{AotCache, Interpreters, Limits};
-use kindsight_model::Source;
+use kindsight_model::{Object, Source, Verdict};
 
 const HUNDRED: usize = 100;
+/// Reports of one burst.
+const BURST_REPORTS: usize = 100;
+/// Objects of one report.
+const BURST_OBJECTS: usize = 1000;
 
 /// Memory this process has in use, in kilobytes.
 fn resident_kb() -> u64 {
@@ -72,4 +77,47 @@ fn main() {
         begin.elapsed(),
         resident_kb().saturating_sub(before) / HUNDRED as u64
     );
+    burst();
+}
+
+/// Judges many reports that are held together, lets go of them, and prints the memory at each step.
+fn burst() {
+    let interpreters = Interpreters::start(Limits::default(), None).expect("an engine");
+    let built_in = kindsight_plugins::BUILT_IN.iter();
+    let built_in = built_in.map(|it| {
+        let loaded = interpreters.load_built_in(it.wasm).expect("a component");
+        (Source::BuiltIn, loaded)
+    });
+    interpreters.publish(built_in.collect()).expect("a set");
+    for round in 1..=3 {
+        let before = resident_kb();
+        let reports: Vec<(Arc<[Object]>, Vec<Verdict>)> = (0..BURST_REPORTS)
+            .map(|number| {
+                let objects = report(round * BURST_REPORTS + number);
+                let verdicts = interpreters.judge(&objects, 0);
+                (objects, verdicts)
+            })
+            .collect();
+        let objects: usize = reports.iter().map(|(objects, _)| objects.len()).sum();
+        let held = resident_kb();
+        drop(reports);
+        println!(
+            "burst {round} of {objects} objects: {before} KiB before, {held} KiB held, {} KiB after; memo {:?}",
+            resident_kb(),
+            interpreters.memo()
+        );
+    }
+}
+
+/// A report of Pods, none of them like another.
+fn report(number: usize) -> Arc<[Object]> {
+    let pod = |at| {
+        let json = format!(
+            r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"p{number}-{at}","namespace":"d","annotations":{{"a":"{}"}}}},"spec":{{}},"status":{{"phase":"Running","startTime":"{number}-{at}","conditions":[{{"type":"Ready","status":"False","reason":"R","message":"{}"}}]}}}}"#,
+            "x".repeat(900),
+            "y".repeat(at % 300),
+        );
+        Object::from_json(json).expect("an object")
+    };
+    (0..BURST_OBJECTS).map(pod).collect()
 }

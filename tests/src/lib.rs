@@ -44,3 +44,5 @@ pub fn hostile(description: &str) -> Vec<u8> {
     }
     wasm
 }
+
+pub mod worst;

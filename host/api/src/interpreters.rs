@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 pub use detail::{
-    CallLimits, CallStatistics, DeclaredState, HandledKind, InterpreterDetail, Latency,
+    CallLimits, CallStatistics, DeclaredState, Faulting, HandledKind, InterpreterDetail, Latency,
 };
 pub use refusal::Refusal;
 pub use requests::{LoadParameters, Promotion};
@@ -66,6 +66,12 @@ pub struct InterpreterSummary {
     pub calls: u64,
     /// Number of these calls that ended in a fault.
     pub faults: u64,
+    /// Set while too many of its calls end in a fault; left out otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub faulting: Option<Faulting>,
+    /// Number of times that it began to fail too often, since this server began.
+    #[serde(default)]
+    pub trips: u64,
 }
 
 /// The answer to a command, written as the one that it holds.

@@ -8,6 +8,7 @@ use kindsight_interpreter::{Interpreter, Interpreters, SetMember};
 use kindsight_model::{Digest, InterpreterName, LoadStep, Source};
 use kindsight_store::Store;
 
+use crate::circuit_breaker::Breaker;
 use crate::settings;
 use crate::state::{CatalogState, Entry, Version};
 use crate::store::CatalogStore;
@@ -17,10 +18,10 @@ use crate::store::CatalogStore;
 pub struct CatalogLimits {
     /// Versions of each name and source that can be rolled back to.
     pub versions_kept_max: usize,
-    /// Calls within the last minute below which the circuit breaker does not trip.
+    /// Different inputs within the last minute below which the circuit breaker does not trip.
     pub breaker_calls_min: u64,
-    /// Faults among a hundred calls of the last minute at which the circuit breaker trips; 0 turns it
-    /// off.
+    /// Faults among calls with a hundred different inputs of the last minute at which the circuit breaker
+    /// trips; 0 turns it off.
     pub breaker_fault_percent: u64,
 }
 
@@ -58,6 +59,7 @@ pub struct CatalogOptions {
 pub struct Catalog {
     pub(crate) options: CatalogOptions,
     pub(crate) store: CatalogStore,
+    pub(crate) breaker: Breaker,
     inner: Mutex<Inner>,
 }
 
@@ -109,6 +111,7 @@ impl Catalog {
     pub(crate) fn new(options: CatalogOptions) -> Self {
         Self {
             store: CatalogStore::new(Arc::clone(&options.store)),
+            breaker: Breaker::default(),
             options,
             inner: Mutex::default(),
         }

@@ -34,6 +34,7 @@ mod state;
 mod store;
 
 pub use catalog::{Catalog, CatalogLimits, CatalogOptions, Clock};
+pub use circuit_breaker::{BreakerState, Faulting};
 pub use commands::Shadow;
 pub use directory::watch_directory;
 pub use follow::{Panicked, follow_hosts, run_breaker};

@@ -5,7 +5,7 @@ mod stored;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use kindsight_model::{CatalogAction, Digest, InterpreterName, Source, VersionOutcome};
+use kindsight_model::{CatalogAction, Digest, InterpreterName, Source, VersionOutcome, clean};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use stored::{FORMAT, StoredError, read, write};
@@ -237,10 +237,9 @@ impl SourceVersions {
     }
 }
 
-/// The beginning of a text, as long as is remembered.
+/// The beginning of a text, as long as is remembered, in one harmless line.
 pub(crate) fn clip(text: &str) -> String {
-    let end = text.floor_char_boundary(REASON_BYTES_MAX);
-    text.get(..end).unwrap_or_default().to_owned()
+    clean(text, REASON_BYTES_MAX).into_owned()
 }
 
 #[cfg(test)]

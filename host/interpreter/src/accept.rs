@@ -1,8 +1,9 @@
 //! Checks of the answer of one call.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use kindsight_model::Verdict;
+use kindsight_model::{Verdict, clean};
 
 use crate::bindings::{self, Failure};
 use crate::fault::Fault;
@@ -52,21 +53,10 @@ pub(crate) fn accept(
     }))
 }
 
-/// Truncates a text to its limit, and replaces control characters and marks of writing direction.
+/// Truncates a text to its limit, and cleans it.
 fn message(text: String) -> String {
-    let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
-    if is_plain && text.len() <= MESSAGE_BYTES_MAX {
-        return text;
+    match clean(&text, MESSAGE_BYTES_MAX) {
+        Cow::Borrowed(whole) if whole.len() == text.len() => text,
+        cleaned => cleaned.into_owned(),
     }
-    let end = text.floor_char_boundary(MESSAGE_BYTES_MAX);
-    let text = text.get(..end).unwrap_or_default();
-    text.replace(
-        |letter: char| letter.is_control() || is_direction_mark(letter),
-        " ",
-    )
-}
-
-/// True for Unicode's marks of writing direction, which can make a line read differently.
-fn is_direction_mark(letter: char) -> bool {
-    matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -25,6 +25,11 @@ pub(crate) fn begin(store: &mut Store<InstanceContext>, budget: Duration) {
     store.set_epoch_deadline(1);
 }
 
+/// Begins another call within the budget of the one before, which was to make the instance.
+pub(crate) fn go_on(store: &mut Store<InstanceContext>) {
+    store.set_epoch_deadline(1);
+}
+
 /// Ends or continues a call; wasmtime calls it at every epoch tick while guest code runs.
 ///
 /// Counts processor time, not wall-clock time: on a busy machine a guest that the kernel does not
@@ -48,14 +53,10 @@ fn thread_time() -> Duration {
 }
 
 /// The fault that a call, or an instantiation, ended with.
-pub(crate) fn fault_of(
-    store: &Store<InstanceContext>,
-    error: &wasmtime::Error,
-    deadline: Duration,
-) -> Fault {
+pub(crate) fn fault_of(store: &Store<InstanceContext>, error: &wasmtime::Error) -> Fault {
     let context = store.data();
     let limits = CallLimits {
-        deadline_ms: deadline.as_millis(),
+        deadline_ms: context.budget().as_millis(),
         memory_bytes: context.memory_bytes_max(),
     };
     Fault::of_call(error, limits, context.last_error())

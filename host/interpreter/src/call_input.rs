@@ -1,16 +1,18 @@
 //! The input of one call.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use kindsight_model::{Gvk, Object};
 
 use crate::bindings::{Input, RelatedObject};
 use crate::describe::HandledKind;
 use crate::fault::Fault;
+use crate::limits::{BUFFER_BYTES_KEPT_MAX, INPUT_BYTES_MAX, RELATED_BYTES_READ_MAX};
 use crate::related::Siblings;
 
 /// The input of one call: the trimmed object, then its related objects, in one text that is also
-/// the memo's key. Its buffers are reused for the next call.
+/// the memo's key. At most [`INPUT_BYTES_MAX`] long. Its buffers are reused for the next call.
 #[derive(Default)]
 pub(crate) struct CallInput {
     text: String,
@@ -30,6 +32,23 @@ impl CallInput {
     /// The whole input as one text, which the memo compares.
     pub(crate) fn text(&self) -> &str {
         &self.text
+    }
+
+    /// The related objects, whole.
+    pub(crate) fn related_objects(&self) -> Arc<[Object]> {
+        self.related
+            .iter()
+            .map(|part| part.object.clone())
+            .collect()
+    }
+
+    /// Lets go of the objects, and of buffers that are larger than usual.
+    pub(crate) fn clear(&mut self) {
+        self.text.clear();
+        self.text.shrink_to(BUFFER_BYTES_KEPT_MAX);
+        self.related.clear();
+        self.related
+            .shrink_to(BUFFER_BYTES_KEPT_MAX / size_of::<Part>());
     }
 
     /// Sets an object that is trimmed already, without related objects.
@@ -60,11 +79,18 @@ impl CallInput {
             append_gvk(&mut self.text, &object.gvk);
         }
         self.object_end = self.text.len();
+        let mut bytes_read = 0;
         for rule in &handled.related {
             let (found, truncated) = siblings.find(rule, object);
             self.truncated |= truncated;
             for related in found {
-                self.add(&rule.fields, related).map_err(invalid)?;
+                bytes_read += related.json.len();
+                let fits = bytes_read <= RELATED_BYTES_READ_MAX
+                    && self.add(&rule.fields, related).map_err(invalid)?;
+                if !fits {
+                    self.truncated = true;
+                    break;
+                }
             }
         }
         if self.truncated {
@@ -74,8 +100,9 @@ impl CallInput {
     }
 
     /// Adds a related object. Every part is written with its length, so that no two different
-    /// inputs have the same text.
-    fn add(&mut self, fields: &crate::Fields, object: &Object) -> Result<(), serde_json::Error> {
+    /// inputs have the same text. Returns false, and adds nothing, where it does not fit.
+    fn add(&mut self, fields: &crate::Fields, object: &Object) -> Result<bool, serde_json::Error> {
+        let before = self.text.len();
         let Gvk {
             group,
             version,
@@ -87,11 +114,15 @@ impl CallInput {
         }
         let start = self.text.len();
         fields.trim(&object.json, &mut self.text)?;
+        if self.text.len() > INPUT_BYTES_MAX {
+            self.text.truncate(before);
+            return Ok(false);
+        }
         self.related.push(Part {
             object: object.clone(),
             json: start..self.text.len(),
         });
-        Ok(())
+        Ok(true)
     }
 
     pub(crate) fn related(&self) -> Vec<RelatedObject<'_>> {
@@ -140,6 +171,60 @@ fn append_gvk(text: &mut String, gvk: &Gvk) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::describe::{RelatedRule, Relation};
+    use crate::pattern::KindPattern;
+    use crate::trim::Fields;
+
+    /// An object of a Kind that asks for whole objects by eight rules, among reported ones.
+    fn filled(related: Vec<Object>) -> CallInput {
+        let pattern = KindPattern {
+            group: "*".to_owned(),
+            version: "*".to_owned(),
+            kind: "*".to_owned(),
+        };
+        let rule = RelatedRule {
+            pattern: pattern.clone(),
+            relation: Relation::Owned,
+            fields: Fields::new(&[""]),
+            limit: 256,
+        };
+        let handled = HandledKind {
+            pattern,
+            fields: Fields::new(&[""]),
+            related: vec![rule; 8],
+        };
+        let object = r#"{"kind": "Owner", "metadata": {"name": "o", "uid": "u"}}"#;
+        let object = Object::from_json(object).expect("an object");
+        let mut input = CallInput::default();
+        let siblings = Siblings::of(related.into());
+        input.fill(&handled, &object, &siblings).expect("JSON");
+        input
+    }
+
+    fn owned(number: usize, bytes: usize) -> Object {
+        let pad = "x".repeat(bytes);
+        let json = format!(
+            r#"{{"kind": "Owned", "metadata": {{"name": "{number:03}", "ownerReferences": [{{"uid": "u"}}]}}, "pad": "{pad}"}}"#
+        );
+        Object::from_json(json).expect("an object")
+    }
+
+    #[test]
+    fn related_objects_that_do_not_fit_are_left_out_and_it_says_so() {
+        let mut input = filled((0..200).map(|number| owned(number, 100 * 1024)).collect());
+        assert!(input.text().len() <= INPUT_BYTES_MAX + 1);
+        let related = input.related();
+        assert!((35..42).contains(&related.len()), "{}", related.len());
+        assert!(input.input(&related, 0, None).truncated);
+        assert_eq!(related[1].name, "001");
+        drop(related);
+        input.clear();
+        assert!(input.text.capacity() <= BUFFER_BYTES_KEPT_MAX);
+        assert!(input.related.is_empty(), "no object is held any longer");
+        let input = filled((0..3).map(|number| owned(number, 100)).collect());
+        assert_eq!(input.related().len(), 24);
+        assert!(!input.truncated);
+    }
 
     #[test]
     fn a_missing_version_and_kind_are_added_last() {

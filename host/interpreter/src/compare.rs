@@ -271,6 +271,3 @@ fn without_prefix(verdict: &Verdict) -> &str {
         .unwrap_or_default();
     message.strip_prefix(&*prefix).unwrap_or(message)
 }
-
-#[cfg(test)]
-mod tests;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kindsight_model::{InterpreterName, Phase};
+use kindsight_model::{InterpreterName, Phase, clean};
 
 use crate::bindings;
 use crate::limits::STATE_BYTES_MAX;
@@ -109,12 +109,12 @@ impl Description {
         let states = raw.states.into_iter().map(|state| State {
             name: state.name.into(),
             phase: phase(state.phase),
-            summary: state.summary,
+            summary: clean(&state.summary, SUMMARY_BYTES_MAX).into_owned(),
         });
         Ok(Self {
             name,
             version: raw.version.into(),
-            summary: raw.summary,
+            summary: clean(&raw.summary, SUMMARY_BYTES_MAX).into_owned(),
             states: states.collect(),
             kinds: raw.kinds.into_iter().map(handled_kind).collect(),
             settings_schema: raw.settings_schema,

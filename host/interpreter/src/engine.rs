@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 
 use wasmtime::component::{HasSelf, Linker};
-use wasmtime::{Config, WasmFeatures};
+use wasmtime::{Config, WasmBacktraceDetails, WasmFeatures};
 
 use crate::bindings::log;
 use crate::instance_context::InstanceContext;
@@ -65,6 +65,9 @@ fn config() -> Config {
     config
         .epoch_interruption(true)
         .concurrency_support(false)
+        // Error texts are shown to users: none repeats the names of a component's functions.
+        .wasm_backtrace_max_frames(None)
+        .wasm_backtrace_details(WasmBacktraceDetails::Disable)
         .max_wasm_stack(STACK_BYTES_MAX)
         .cranelift_nan_canonicalization(true)
         .wasm_relaxed_simd(false)

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use kindsight_model::{InterpretedBy, Verdict};
+use kindsight_model::{InterpretedBy, Verdict, clean};
 use wasmtime::Trap;
 
-use crate::limits::TABLE_ELEMENTS_MAX;
+use crate::limits::{FAULT_TEXT_BYTES_MAX, TABLE_ELEMENTS_MAX};
 
 /// Fault of one call. It costs exactly that verdict; the instance is dropped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -82,7 +82,7 @@ impl Fault {
             Some(Trap::StackOverflow) => Self::StackOverflow,
             Some(trap) => Self::Trapped(last_error.map_or_else(|| trap.to_string(), str::to_owned)),
             None => {
-                let what = format!("{error:#}");
+                let what = clean(&format!("{error:#}"), FAULT_TEXT_BYTES_MAX).into_owned();
                 // wasmtime does not export the type of this error.
                 if what.contains("fuel allocated for hostcalls") {
                     Self::AnswerTooLarge("more text than the host takes over".to_owned())

@@ -3,18 +3,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use kindsight_model::InterpretedBy;
+use kindsight_model::{InterpretedBy, clean};
 use wasmtime::ResourceLimiter;
 
 use crate::bindings::log;
 use crate::fault::MemoryRefused;
 use crate::limits::{
-    LOAD_DEADLINE, LOG_LINE_BYTES_MAX, LOG_LINES_MAX, PARTS_MAX, TABLE_ELEMENTS_MAX,
+    LOAD_DEADLINE, LOG_LINE_BYTES_MAX, LOG_LINES_MAX, LOG_LINES_PER_SPAN_MAX, PARTS_MAX,
+    TABLE_ELEMENTS_MAX,
 };
+use crate::stats::CallStats;
 
 /// Host data of one instance.
 pub(crate) struct InstanceContext {
     by: Arc<InterpretedBy>,
+    /// Limits its lines in the log.
+    stats: Arc<CallStats>,
     memory_bytes_max: usize,
     memory_bytes: usize,
     table_elements: usize,
@@ -27,9 +31,14 @@ pub(crate) struct InstanceContext {
 }
 
 impl InstanceContext {
-    pub(crate) fn new(by: Arc<InterpretedBy>, memory_bytes_max: usize) -> Self {
+    pub(crate) fn new(
+        by: Arc<InterpretedBy>,
+        stats: Arc<CallStats>,
+        memory_bytes_max: usize,
+    ) -> Self {
         Self {
             by,
+            stats,
             memory_bytes_max,
             memory_bytes: 0,
             table_elements: 0,
@@ -58,6 +67,11 @@ impl InstanceContext {
     pub(crate) fn is_over_budget(&mut self, now: Duration) -> bool {
         let start = *self.first_tick.get_or_insert(now);
         now.saturating_sub(start) >= self.budget
+    }
+
+    /// Processor time the running call may take.
+    pub(crate) fn budget(&self) -> Duration {
+        self.budget
     }
 
     /// Memory of the instance, all its linear memories together, in bytes.
@@ -119,13 +133,22 @@ impl ResourceLimiter for InstanceContext {
 }
 
 impl log::Host for InstanceContext {
-    fn emit(&mut self, level: log::Level, mut message: String) {
+    fn emit(&mut self, level: log::Level, message: String) {
         if self.log_lines >= LOG_LINES_MAX {
             return;
         }
         self.log_lines += 1;
-        message.truncate(message.floor_char_boundary(LOG_LINE_BYTES_MAX));
-        let message = message.replace(char::is_control, " ");
+        let message = clean(&message, LOG_LINE_BYTES_MAX).into_owned();
+        if matches!(level, log::Level::Error) {
+            self.last_error = Some(message.clone());
+        }
+        if !self
+            .stats
+            .guest_lines
+            .take(LOG_LINES_PER_SPAN_MAX, &self.by)
+        {
+            return;
+        }
         let (name, digest) = (self.by.name.as_str(), self.by.digest.as_str());
         match level {
             log::Level::Debug => tracing::debug!(interpreter.name = name, digest, "{message}"),
@@ -133,7 +156,6 @@ impl log::Host for InstanceContext {
             log::Level::Warn => tracing::warn!(interpreter.name = name, digest, "{message}"),
             log::Level::Error => {
                 tracing::warn!(interpreter.name = name, digest, "guest error: {message}");
-                self.last_error = Some(message);
             }
         }
     }

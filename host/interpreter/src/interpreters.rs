@@ -1,26 +1,27 @@
 //! Entry point of the crate: loads interpreters, publishes sets of them, judges batches of objects.
 
 use std::io;
-use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
 use arc_swap::ArcSwap;
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
-use kindsight_model::{Object, Source, Verdict, host_reason};
+use crossbeam_channel::{Sender, bounded};
+use kindsight_model::{Object, Source, Verdict};
 
 use crate::aot::AotCache;
 use crate::compile::Compiler;
 use crate::engine::Engine;
+use crate::failed_input::{FailedInput, count_failures};
 use crate::interpreter::Interpreter;
-use crate::limits::Limits;
+use crate::limits::{Limits, SENT_SLICE_OBJECTS};
 use crate::load_error::LoadError;
 use crate::memo::{Memo, MemoStats};
 use crate::priority::lower_priority;
 use crate::published::{PublishError, Published, SetMember};
 use crate::related::Siblings;
 use crate::worker::Worker;
+use crate::worker_thread::{Queues, Slice, WorkerThread, lost, queues};
 
 /// Objects in one slice of a batch: enough to outweigh handing them over, few enough that a batch
 /// is shared among the workers.
@@ -47,22 +48,8 @@ pub struct Interpreters {
     /// The last generation that was given to a set.
     generation: AtomicU64,
     memo: Arc<Memo>,
-    slices: Option<Sender<Slice>>,
+    queues: Option<Queues>,
     workers: Vec<JoinHandle<()>>,
-}
-
-/// Objects a worker judges before it yields to queries: some tenths of a millisecond. The
-/// scheduler's own time slices are ten times as long, and a query is answered in less.
-const OBJECTS_PER_YIELD: usize = 16;
-
-/// A part of one batch, for one worker.
-struct Slice {
-    set: Arc<Published>,
-    objects: Arc<[Object]>,
-    range: Range<usize>,
-    siblings: Arc<Siblings>,
-    now_ms: i64,
-    reply: Sender<(usize, Vec<Verdict>)>,
 }
 
 impl Interpreters {
@@ -73,13 +60,14 @@ impl Interpreters {
     pub fn start(limits: Limits, cache: Option<AotCache>) -> Result<Self, StartError> {
         let engine = Engine::new().map_err(|error| StartError::Engine(format!("{error:#}")))?;
         let memo = Arc::new(Memo::new(limits.memo_bytes_max));
-        let (slices, receiver) = bounded(limits.queue_max);
+        let (queues, work) = queues(limits.queue_max);
         let workers = (0..limits.workers.max(1))
             .map(|number| {
-                let worker = Worker::new(limits.clone(), Arc::clone(&memo));
-                let (receiver, idle_max) = (receiver.clone(), limits.idle_max);
+                let (limits, memo, work) = (limits.clone(), Arc::clone(&memo), work.clone());
+                let idle_max = limits.idle_max;
+                let make = move || Worker::new(limits.clone(), Arc::clone(&memo));
                 let thread = thread::Builder::new().name(format!("interpreter-{number}"));
-                thread.spawn(move || work(worker, &receiver, idle_max))
+                thread.spawn(move || WorkerThread::new(make, work, idle_max).run())
             })
             .collect::<io::Result<_>>()?;
         Ok(Self {
@@ -90,7 +78,7 @@ impl Interpreters {
             published: ArcSwap::default(),
             generation: AtomicU64::new(0),
             memo,
-            slices: Some(slices),
+            queues: Some(queues),
             workers,
         })
     }
@@ -162,8 +150,11 @@ impl Interpreters {
         self.published.load_full()
     }
 
-    /// Judges objects that were reported together: they are each other's related objects. Answers
-    /// in their order. Blocks until the last is judged; never call it on an executor's thread.
+    /// Judges objects that a cluster reported together: they are each other's related objects.
+    /// Answers in their order. Blocks until the last is judged; never call it on an executor's thread.
+    ///
+    /// Reports come before requests ([`Self::judge_sent`]), which get at least a fifth of the workers'
+    /// time as long as there are any.
     pub fn judge(&self, objects: &Arc<[Object]>, now_ms: i64) -> Vec<Verdict> {
         let siblings = Arc::new(Siblings::of(Arc::clone(objects)));
         self.judge_among(&self.published(), objects, &siblings, now_ms)
@@ -184,34 +175,64 @@ impl Interpreters {
         siblings: &Arc<Siblings>,
         now_ms: i64,
     ) -> Vec<Verdict> {
-        let (reply, replies) = bounded(objects.len().div_ceil(SLICE_OBJECTS));
-        for start in (0..objects.len()).step_by(SLICE_OBJECTS) {
-            let slice = Slice {
-                set: Arc::clone(set),
-                objects: Arc::clone(objects),
-                range: start..objects.len().min(start + SLICE_OBJECTS),
-                siblings: Arc::clone(siblings),
-                now_ms,
-                reply: reply.clone(),
-            };
-            if let Some(slices) = &self.slices
-                && slices.send(slice).is_err()
-            {
-                break;
-            }
-        }
-        drop(reply);
-        let mut parts: Vec<(usize, Vec<Verdict>)> = replies.iter().collect();
-        parts.sort_unstable_by_key(|(start, _)| *start);
-        let mut judged = Vec::with_capacity(objects.len());
-        for (start, part) in parts {
-            // Verdicts of a thread that panicked are missing; the others must stay with their
-            // objects.
-            judged.resize_with(start, lost);
-            judged.extend(part);
-        }
-        judged.resize_with(objects.len(), lost);
-        judged
+        let slice = |reply| Slice {
+            set: Arc::clone(set),
+            objects: Arc::clone(objects),
+            range: 0..0,
+            siblings: Arc::clone(siblings),
+            now_ms,
+            is_gone: Arc::default(),
+            reply,
+        };
+        let queue = self.queues.as_ref().map(|queues| &queues.reported);
+        judge_in_slices(queue, objects.len(), SLICE_OBJECTS, slice)
+    }
+
+    /// Judges objects that were sent with a request, as [`Self::judge`] does, each other's related
+    /// objects. They change nothing for others: no statistics, no circuit breaker, no memo, and
+    /// reports are judged first (see `Purpose::Sent`).
+    ///
+    /// Once `is_gone` is true, what is left is not judged any more: nobody waits for the verdicts.
+    pub fn judge_sent(
+        &self,
+        objects: &Arc<[Object]>,
+        now_ms: i64,
+        is_gone: &Arc<AtomicBool>,
+    ) -> Vec<Verdict> {
+        let siblings = Arc::new(Siblings::of(Arc::clone(objects)));
+        let set = self.published();
+        let slice = |reply| Slice {
+            set: Arc::clone(&set),
+            objects: Arc::clone(objects),
+            range: 0..0,
+            siblings: Arc::clone(&siblings),
+            now_ms,
+            is_gone: Arc::clone(is_gone),
+            reply,
+        };
+        let queue = self.queues.as_ref().map(|queues| &queues.sent);
+        judge_in_slices(queue, objects.len(), SENT_SLICE_OBJECTS, slice)
+    }
+
+    /// Counts the inputs on which an interpreter with these settings fails: those it does not speak for
+    /// among them. To compare two versions by what one of them failed on
+    /// ([`CallStats::failed_inputs`](crate::CallStats::failed_inputs)).
+    ///
+    /// Runs on a thread of its own, of lower priority than queries, within the usual limits, and blocks
+    /// until it ends: at most 8 deadlines.
+    pub fn judge_again(
+        &self,
+        interpreter: &Arc<Interpreter>,
+        settings: Option<&Arc<str>>,
+        inputs: &[FailedInput],
+    ) -> usize {
+        let judging = || {
+            lower_priority();
+            count_failures(&self.limits, interpreter, settings, inputs)
+        };
+        let judged = thread::scope(|scope| scope.spawn(judging).join());
+        // A panic is a bug of the host and proves nothing in favour of the interpreter.
+        judged.unwrap_or(inputs.len())
     }
 
     /// Statistics of the memo.
@@ -220,42 +241,41 @@ impl Interpreters {
     }
 }
 
+/// Puts slices of a batch into a queue, and waits for all verdicts. `slice` makes one without its
+/// range.
+fn judge_in_slices(
+    queue: Option<&Sender<Slice>>,
+    count: usize,
+    slice_objects: usize,
+    slice: impl Fn(Sender<(usize, Vec<Verdict>)>) -> Slice,
+) -> Vec<Verdict> {
+    let (reply, replies) = bounded(count.div_ceil(slice_objects));
+    for start in (0..count).step_by(slice_objects) {
+        let mut slice = slice(reply.clone());
+        slice.range = start..count.min(start + slice_objects);
+        if queue.is_none_or(|queue| queue.send(slice).is_err()) {
+            break;
+        }
+    }
+    drop(reply);
+    let mut parts: Vec<(usize, Vec<Verdict>)> = replies.iter().collect();
+    parts.sort_unstable_by_key(|(start, _)| *start);
+    let mut judged = Vec::with_capacity(count);
+    for (start, part) in parts {
+        // Verdicts of a thread that ended are missing; the others must stay with their objects.
+        judged.resize_with(start, lost);
+        judged.extend(part);
+    }
+    judged.resize_with(count, lost);
+    judged
+}
+
 impl Drop for Interpreters {
     fn drop(&mut self) {
-        self.slices = None;
+        self.queues = None;
         for worker in self.workers.drain(..) {
             // The result of a worker that panicked does not matter; its thread is gone either way.
             let _ = worker.join();
-        }
-    }
-}
-
-/// The verdict on an object whose worker thread panicked.
-fn lost() -> Verdict {
-    let message = "the worker thread that judged it panicked; this is a bug in the host";
-    Verdict::unknown(host_reason::NO_ANSWER, message)
-}
-
-/// Main loop of a worker thread: judges slices as they come, and sweeps idle instances when none
-/// comes.
-fn work(mut worker: Worker, slices: &Receiver<Slice>, idle_max: std::time::Duration) {
-    lower_priority();
-    loop {
-        match slices.recv_timeout(idle_max) {
-            Ok(slice) => {
-                let objects = slice.objects.get(slice.range.clone()).unwrap_or_default();
-                let mut judged = Vec::with_capacity(objects.len());
-                for part in objects.chunks(OBJECTS_PER_YIELD) {
-                    judged.extend(part.iter().map(|object| {
-                        worker.judge(&slice.set, object, &slice.siblings, slice.now_ms)
-                    }));
-                    thread::yield_now();
-                }
-                // The caller may have ended; its verdicts are in the memo all the same.
-                let _ = slice.reply.send((slice.range.start, judged));
-            }
-            Err(RecvTimeoutError::Timeout) => worker.sweep(),
-            Err(RecvTimeoutError::Disconnected) => return,
         }
     }
 }

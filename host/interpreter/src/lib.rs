@@ -27,6 +27,7 @@ mod compare;
 mod compile;
 mod describe;
 mod engine;
+mod failed_input;
 mod fault;
 mod imports;
 mod instance_context;
@@ -35,6 +36,7 @@ mod interpreters;
 mod limits;
 mod load;
 mod load_error;
+mod log_rate;
 mod memo;
 mod pattern;
 mod pool;
@@ -46,16 +48,21 @@ mod stats;
 mod trial;
 mod trim;
 mod worker;
+mod worker_thread;
 
 pub use aot::AotCache;
 pub use compare::{Change, Comparer, Comparison, ReportedGroup, Sample, compare};
 pub use compile::{ChildCompiler, Compiler, compile_child};
 pub use describe::{Description, HandledKind, RelatedRule, Relation, State};
 pub use engine::Engine;
+pub use failed_input::FailedInput;
 pub use fault::Fault;
 pub use interpreter::Interpreter;
 pub use interpreters::{Interpreters, StartError};
-pub use limits::{Isolation, LOG_LINES_MAX, Limits};
+pub use limits::{
+    CALL_DEADLINE_PER_MIB, FAULT_LINES_PER_SPAN_MAX, INPUT_BYTES_MAX, Isolation, LOG_LINES_MAX,
+    LOG_LINES_PER_SPAN_MAX, Limits,
+};
 pub use load_error::LoadError;
 pub use memo::{Memo, MemoStats};
 pub use pattern::KindPattern;

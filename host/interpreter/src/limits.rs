@@ -2,12 +2,60 @@
 
 use std::time::Duration;
 
+use kindsight_model::OBJECT_BYTES_MAX;
+
 /// Interval of the epoch clock: the resolution of every deadline.
 pub(crate) const TICK: Duration = Duration::from_millis(5);
 /// Interval of the epoch clock while a call runs that has met a tick before: the longest time such
 /// a call keeps others from its processor.
 pub(crate) const LATE_TICK: Duration = Duration::from_micros(100);
-/// The deadline for `describe`, `fixtures` and instantiation, in processor time.
+/// Processor time that a call may take for each MiB of its input, beside [`Limits::call_deadline`].
+/// The built-in interpreters take up to 50 ms for a MiB of the worst shape (`tests/benches/worst.rs`);
+/// a slow machine takes twice that.
+pub const CALL_DEADLINE_PER_MIB: Duration = Duration::from_millis(100);
+/// The part of [`Limits::call_deadline`] that making an instance may take, as a divisor: a component
+/// that takes more is refused, since the first call of each instance has to pay for it.
+pub(crate) const START_SHARE: u32 = 2;
+/// Largest input of a call: the object and its related objects, trimmed, in bytes. An object always
+/// fits, with the Kind that is added to it; related objects that do not are left out, and the input
+/// says that it is truncated, as at their number. Two of the largest objects: what a guest takes to
+/// read that fits its memory, and the deadline of such a call is below half a second.
+pub const INPUT_BYTES_MAX: usize = 2 * OBJECT_BYTES_MAX;
+/// Bytes of related objects, before they are trimmed, that are gone through for one call: reading takes
+/// the host some milliseconds a MiB, which no deadline counts. Those beyond are left out as above.
+pub(crate) const RELATED_BYTES_READ_MAX: usize = 8 * OBJECT_BYTES_MAX;
+/// Buffer for inputs that a worker keeps, in bytes: nearly all inputs are smaller.
+pub(crate) const BUFFER_BYTES_KEPT_MAX: usize = 64 * 1024;
+/// Longest text of wasmtime about a call, in bytes; it may repeat names from a component.
+pub(crate) const FAULT_TEXT_BYTES_MAX: usize = 1024;
+/// Problems that a refusal lists, fixtures that do not hold among them.
+pub(crate) const REFUSAL_PROBLEMS_MAX: usize = 16;
+/// Longest text of one of several problems, in bytes.
+pub(crate) const REFUSAL_PROBLEM_BYTES_MAX: usize = 1024;
+/// Failing inputs that are kept of one interpreter, to judge them again by another version: enough to
+/// tell a version that fails on most from one that does not.
+pub(crate) const FAILED_INPUTS_MAX: usize = 8;
+/// Bytes of all failing inputs that are kept of one interpreter, the smallest ones: at least one of
+/// any size.
+pub(crate) const FAILED_INPUT_BYTES_MAX: usize = INPUT_BYTES_MAX;
+/// Failing inputs that are told apart within a minute, of one interpreter: 128 KiB of hashes. More than
+/// these begin a new minute.
+pub(crate) const FAULTS_KNOWN_MAX: usize = 4096;
+/// Span in which the lines of one interpreter in the log are counted.
+pub(crate) const LOG_SPAN: Duration = Duration::from_secs(10);
+/// Lines of its own that one interpreter may log in [`LOG_SPAN`].
+pub const LOG_LINES_PER_SPAN_MAX: u32 = 100;
+/// Faults of one interpreter that are logged in [`LOG_SPAN`].
+pub const FAULT_LINES_PER_SPAN_MAX: u32 = 20;
+/// Objects of one slice of a request: few, so that all workers share its work.
+pub(crate) const SENT_SLICE_OBJECTS: usize = 8;
+/// Time for which a worker judges objects that were sent with a request before it looks for reports;
+/// one object may take longer.
+pub(crate) const SENT_TURN: Duration = Duration::from_millis(2);
+/// Times the duration of a turn for requests that reports get afterwards, as long as any wait: requests
+/// get a fifth of the workers' time where reports take the rest, and all that reports leave.
+pub(crate) const REPORTS_PER_SENT: u32 = 4;
+/// The deadline for `describe` and `fixtures`, in processor time.
 pub(crate) const LOAD_DEADLINE: Duration = Duration::from_secs(1);
 /// Limit of the text in one call's answer, in bytes.
 pub(crate) const ANSWER_BYTES_MAX: usize = 256 * 1024;
@@ -52,7 +100,8 @@ pub(crate) const CACHE_FILES_MAX: usize = 256;
 /// Limits that an operator may set.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Processor time one `interpret` may take. Rounded up to a multiple of 5 ms.
+    /// Processor time one `interpret` may take, with making the instance where there is none, and
+    /// without what [`CALL_DEADLINE_PER_MIB`] adds. Rounded up to a multiple of 5 ms.
     pub call_deadline: Duration,
     /// Memory of one instance, all its linear memories together, in bytes.
     pub memory_bytes_max: usize,
@@ -64,11 +113,12 @@ pub struct Limits {
     pub memory_high_water_bytes: usize,
     /// Time after which an unused pooled instance is retired.
     pub idle_max: Duration,
-    /// Bytes of inputs whose verdicts are remembered.
+    /// Bytes of inputs and their verdicts that are remembered.
     pub memo_bytes_max: usize,
     /// Threads that run guests.
     pub workers: usize,
-    /// Slices of batches that wait for a worker; when the queue is full, callers wait.
+    /// Slices of batches that wait for a worker, of reports and of requests each; when the queue is
+    /// full, callers wait.
     pub queue_max: usize,
     /// The reuse of instances.
     pub isolation: Isolation,
@@ -82,6 +132,17 @@ pub enum Isolation {
     Pooled,
     /// Every call gets an instance of its own, which costs some 20 microseconds.
     PerCall,
+}
+
+impl Limits {
+    /// The deadline of a call with an input of that many bytes: [`Self::call_deadline`], and
+    /// [`CALL_DEADLINE_PER_MIB`] for each MiB.
+    pub fn deadline_of(&self, input_bytes: usize) -> Duration {
+        const MIB: u64 = 1024 * 1024;
+        let bytes = u64::try_from(input_bytes).unwrap_or(u64::MAX);
+        let per_mib = u64::try_from(CALL_DEADLINE_PER_MIB.as_millis()).unwrap_or(u64::MAX);
+        self.call_deadline + Duration::from_millis(bytes.saturating_mul(per_mib) / MIB)
+    }
 }
 
 impl Default for Limits {

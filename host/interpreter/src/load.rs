@@ -18,7 +18,7 @@ use crate::engine::Engine;
 use crate::fault::Fault;
 use crate::instance_context::InstanceContext;
 use crate::interpreter::Interpreter;
-use crate::limits::{LOAD_ANSWER_BYTES_MAX, LOAD_DEADLINE, Limits};
+use crate::limits::{LOAD_ANSWER_BYTES_MAX, LOAD_DEADLINE, Limits, START_SHARE};
 use crate::load_error::LoadError;
 
 impl Interpreter {
@@ -28,6 +28,17 @@ impl Interpreter {
     /// # Errors
     /// The reason of the refusal, which its author can act on, and by it the step that refused.
     pub fn load(
+        engine: &Engine,
+        limits: &Limits,
+        compiler: &Compiler,
+        cache: Option<&AotCache>,
+        bytes: &[u8],
+    ) -> Result<Self, LoadError> {
+        let loaded = Self::load_unclean(engine, limits, compiler, cache, bytes);
+        loaded.map_err(LoadError::cleaned)
+    }
+
+    fn load_unclean(
         engine: &Engine,
         limits: &Limits,
         compiler: &Compiler,
@@ -86,12 +97,13 @@ fn describe(
 ) -> Result<Description, LoadError> {
     let mut store = store(
         pre.engine(),
-        InstanceContext::new(unnamed(digest), limits.memory_bytes_max),
+        InstanceContext::new(unnamed(digest), Arc::default(), limits.memory_bytes_max),
     );
     store.set_hostcall_fuel(LOAD_ANSWER_BYTES_MAX);
-    begin(&mut store, LOAD_DEADLINE);
+    // A call that has to make an instance first pays for it out of its own deadline.
+    begin(&mut store, limits.call_deadline / START_SHARE);
     let instance = pre.instance_pre().instantiate(&mut store);
-    let instance = instance.map_err(|error| match fault_of(&store, &error, LOAD_DEADLINE) {
+    let instance = instance.map_err(|error| match fault_of(&store, &error) {
         Fault::InvalidAnswer(what) => LoadError::Instance(what),
         fault => LoadError::Call("start", fault),
     })?;
@@ -101,6 +113,6 @@ fn describe(
     let description = plugin
         .kindsight_interpreter_interpreter()
         .call_describe(&mut store)
-        .map_err(|error| LoadError::Call("describe", fault_of(&store, &error, LOAD_DEADLINE)))?;
+        .map_err(|error| LoadError::Call("describe", fault_of(&store, &error)))?;
     Description::check(description).map_err(LoadError::Description)
 }

@@ -1,8 +1,9 @@
 //! Refusals of components, by the step that refused.
 
-use kindsight_model::LoadStep;
+use kindsight_model::{LoadStep, clean};
 
 use crate::fault::Fault;
+use crate::limits::{REFUSAL_PROBLEM_BYTES_MAX, REFUSAL_PROBLEMS_MAX, REFUSAL_TEXT_BYTES_MAX};
 
 /// The refusal of a component; [`LoadError::step`] says by which step.
 #[derive(Debug, thiserror::Error)]
@@ -40,17 +41,48 @@ pub enum LoadError {
     #[error("`{0}` {1}")]
     Call(&'static str, Fault),
     /// Its description breaks rules of the contract.
-    #[error("its description is wrong: {}", .0.join("; "))]
+    #[error("its description is wrong: {}", first(.0))]
     Description(Vec<String>),
     /// Failed its own fixtures.
-    #[error("{} of its fixtures do not hold: {}", .0.len(), .0.join("; "))]
+    #[error("{} of its fixtures do not hold: {}", .0.len(), first(.0))]
     Fixtures(Vec<String>),
+}
+
+/// The first problems, which the author has to solve first.
+fn first(problems: &[String]) -> String {
+    let first = problems.get(..REFUSAL_PROBLEMS_MAX).unwrap_or(problems);
+    first.join("; ")
 }
 
 impl LoadError {
     /// The refusal with its step, as people read it: `tried: …`.
     pub fn with_step(&self) -> String {
         format!("{}: {self}", self.step())
+    }
+
+    /// The same with every text cleaned and clipped: nearly all of them repeat something of the
+    /// component.
+    pub(crate) fn cleaned(self) -> Self {
+        let one = |text: String| clean(&text, REFUSAL_TEXT_BYTES_MAX).into_owned();
+        let all = |texts: Vec<String>| {
+            let texts = texts.into_iter();
+            texts
+                .map(|text| clean(&text, REFUSAL_PROBLEM_BYTES_MAX).into_owned())
+                .collect()
+        };
+        match self {
+            Self::NotAComponent(text) => Self::NotAComponent(one(text)),
+            Self::ForeignImport(text) => Self::ForeignImport(one(text)),
+            Self::OtherMajor(text) => Self::OtherMajor(one(text)),
+            Self::Compile(text) => Self::Compile(one(text)),
+            Self::Host(text) => Self::Host(one(text)),
+            Self::Shapes(text) => Self::Shapes(one(text)),
+            Self::Instance(text) => Self::Instance(one(text)),
+            Self::Description(texts) => Self::Description(all(texts)),
+            Self::Fixtures(texts) => Self::Fixtures(all(texts)),
+            // Numbers, and faults, which are clean already.
+            it @ (Self::TooLarge(..) | Self::NotAnInterpreter | Self::Call(..)) => it,
+        }
     }
 
     /// The step that refused the component.

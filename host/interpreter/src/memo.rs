@@ -26,7 +26,7 @@ pub struct Memo {
 pub struct MemoStats {
     /// Remembered answers.
     pub entries: usize,
-    /// Approximate size of their inputs, in bytes.
+    /// Approximate size of their inputs and answers, in bytes.
     pub bytes: u64,
 }
 
@@ -48,7 +48,7 @@ impl Equivalent<Key> for KeyRef<'_> {
     }
 }
 
-/// Weighs an entry by its input and a fixed overhead.
+/// Weighs an entry by its input, the texts of its answer and a fixed overhead.
 #[derive(Debug, Clone)]
 struct Bytes;
 
@@ -56,13 +56,17 @@ const ENTRY_BYTES: u64 = 200;
 const ENTRY_BYTES_EXPECTED: usize = 800;
 
 impl Weighter<Key, Answer> for Bytes {
-    fn weight(&self, key: &Key, _: &Answer) -> u64 {
-        ENTRY_BYTES + key.input.len() as u64
+    fn weight(&self, key: &Key, answer: &Answer) -> u64 {
+        let texts = match answer {
+            Answer::Verdict(verdict) => verdict.reason.len() + verdict.message.len(),
+            Answer::Unsupported => 0,
+        };
+        ENTRY_BYTES + (key.input.len() + texts) as u64
     }
 }
 
 impl Memo {
-    /// Makes a memo of about `bytes_max` bytes of inputs; with 0, it remembers nothing.
+    /// Makes a memo of about `bytes_max` bytes of inputs and answers; with 0, it remembers nothing.
     pub fn new(bytes_max: usize) -> Self {
         Self {
             is_off: bytes_max == 0,
@@ -128,6 +132,18 @@ mod tests {
         memo.put(1, "a", Answer::Verdict(verdict));
         assert!(memo.get(1, "a", 99).is_some());
         assert!(memo.get(1, "a", 100).is_none());
+    }
+
+    #[test]
+    fn it_weighs_the_texts_of_answers_too() {
+        let memo = Memo::new(64 * 1024);
+        for number in 0..1000 {
+            let verdict = Verdict::unknown("R", "x".repeat(4096));
+            memo.put(1, &format!("{number}"), Answer::Verdict(verdict));
+        }
+        let stats = memo.stats();
+        assert!(stats.entries < 64 * 1024 / 4096, "{stats:?}");
+        assert!(stats.entries > 0, "{stats:?}");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::limits::{Isolation, Limits};
 use crate::memo::Answer;
 use crate::pooled_instance::PooledInstance;
 use crate::stats::CallStats;
+use crate::worker::Purpose;
 
 /// A component with its settings, as one thread calls it.
 #[derive(Clone, Copy)]
@@ -24,6 +25,8 @@ pub(crate) struct Callee<'c> {
     pub(crate) settings: Option<&'c str>,
     /// Counts its instances.
     pub(crate) stats: &'c Arc<CallStats>,
+    /// The purpose of the call.
+    pub(crate) purpose: Purpose,
 }
 
 /// The pooled instances of one thread: at most one for each component with its settings.
@@ -49,19 +52,25 @@ impl InstancePool {
         now_ms: i64,
     ) -> Result<Answer, Fault> {
         let interpreter = callee.interpreter;
+        let deadline = self.limits.deadline_of(input.text().len());
+        let is_fresh = !self.instances.contains_key(&callee.scope);
         let instance = match self.instances.entry(callee.scope) {
             Entry::Occupied(instance) => instance.into_mut(),
             Entry::Vacant(entry) => {
                 let (by, stats) = (Arc::clone(interpreter.by()), Arc::clone(callee.stats));
-                let instance = PooledInstance::start(interpreter.pre(), by, &self.limits, stats)?;
+                let instance =
+                    PooledInstance::start(interpreter.pre(), by, &self.limits, stats, deadline)?;
                 entry.insert(instance)
             }
         };
         let related = input.related();
         let input = input.input(&related, now_ms, callee.settings);
         let answer = instance
-            .interpret(input, &self.limits)
+            .interpret(input, (!is_fresh).then_some(deadline))
             .and_then(|answer| accept(interpreter, answer));
+        if callee.purpose == Purpose::Reported {
+            instance.record_memory();
+        }
         let is_kept = self.limits.isolation == Isolation::Pooled && !instance.is_worn(&self.limits);
         if answer.is_err() || !is_kept {
             self.instances.remove(&callee.scope);

@@ -1,15 +1,16 @@
 //! One instance of a component that is used for many calls.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use kindsight_model::InterpretedBy;
 use wasmtime::Store;
 
 use crate::bindings::{Failure, Input, Plugin, PluginPre, Verdict};
-use crate::bounded_store::{begin, fault_of, store};
+use crate::bounded_store::{begin, fault_of, go_on, store};
 use crate::fault::Fault;
 use crate::instance_context::InstanceContext;
-use crate::limits::{LOAD_DEADLINE, Limits};
+use crate::limits::Limits;
 use crate::stats::CallStats;
 
 /// An instance that judges one object after another, until it is retired.
@@ -23,19 +24,21 @@ pub(crate) struct PooledInstance {
 }
 
 impl PooledInstance {
-    /// Makes an instance, which is counted in `stats` until it is dropped.
+    /// Makes an instance, which is counted in `stats` until it is dropped. Its first call has what
+    /// this leaves of the deadline.
     pub(crate) fn start(
         pre: &PluginPre<InstanceContext>,
         by: Arc<InterpretedBy>,
         limits: &Limits,
         stats: Arc<CallStats>,
+        deadline: Duration,
     ) -> Result<Self, Fault> {
-        let context = InstanceContext::new(by, limits.memory_bytes_max);
+        let context = InstanceContext::new(by, Arc::clone(&stats), limits.memory_bytes_max);
         let mut store = store(pre.engine(), context);
-        begin(&mut store, LOAD_DEADLINE);
+        begin(&mut store, deadline);
         let plugin = pre
             .instantiate(&mut store)
-            .map_err(|error| fault_of(&store, &error, LOAD_DEADLINE))?;
+            .map_err(|error| fault_of(&store, &error))?;
         stats.instance_began();
         Ok(Self {
             store,
@@ -46,18 +49,26 @@ impl PooledInstance {
         })
     }
 
-    /// Makes one call. After an error the instance must not be used again.
+    /// Makes one call, within a deadline of its own, or within the one that it was started with. After
+    /// an error the instance must not be used again.
     pub(crate) fn interpret(
         &mut self,
         input: Input<'_>,
-        limits: &Limits,
+        deadline: Option<Duration>,
     ) -> Result<Result<Verdict, Failure>, Fault> {
-        begin(&mut self.store, limits.call_deadline);
+        match deadline {
+            Some(deadline) => begin(&mut self.store, deadline),
+            None => go_on(&mut self.store),
+        }
         self.calls += 1;
         let interpreter = self.plugin.kindsight_interpreter_interpreter();
         let answer = interpreter.call_interpret(&mut self.store, input);
+        answer.map_err(|error| fault_of(&self.store, &error))
+    }
+
+    /// Counts the memory it holds.
+    pub(crate) fn record_memory(&self) {
         self.stats.record_memory(self.store.data().memory_bytes());
-        answer.map_err(|error| fault_of(&self.store, &error, limits.call_deadline))
     }
 
     /// Returns whether it is to be retired: after its number of calls, or when it holds too much

@@ -3,6 +3,7 @@
 //! Only workers write. A call costs one or two additions to counters that the workers share, and
 //! every few calls two readings of the clock.
 
+mod failures;
 mod histogram;
 mod recent;
 
@@ -12,7 +13,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use kindsight_model::InterpretedBy;
+
+use crate::failed_input::FailedInput;
 use crate::fault::Fault;
+use crate::log_rate::LogRate;
+use crate::stats::failures::Failures;
 use crate::stats::histogram::Histogram;
 use crate::stats::recent::Window;
 
@@ -25,7 +31,8 @@ const TIMED_FIRST: u64 = 1024;
 /// than a hundredth of a short call.
 const TIMED_EACH: u64 = 8;
 
-/// Counts the calls of one interpreter with one set of settings, for as long as it is live.
+/// Counts the calls of one interpreter with one set of settings, for as long as it is live. Objects
+/// that were sent with a request do not count: nobody but clusters can shape what is counted here.
 ///
 /// Shared by all workers. A call that ends well takes no lock.
 #[derive(Default)]
@@ -39,6 +46,11 @@ pub struct CallStats {
     /// Locked only when a call ends in a fault; the lost instance costs far more.
     faults: Mutex<BTreeMap<&'static str, u64>>,
     window: Window,
+    failures: Failures,
+    /// Rate of the lines it logs itself.
+    pub(crate) guest_lines: LogRate,
+    /// Rate of the lines about its faults.
+    pub(crate) fault_lines: LogRate,
 }
 
 /// Snapshot of a [`CallStats`].
@@ -96,11 +108,44 @@ impl CallStats {
     /// old. Read every ten seconds or more often: then it covers 60 to 70 seconds, or less if
     /// counting began later. Read less often, it covers the time since the last reading.
     ///
+    /// Each input counts once: a call that fails with an input that failed within the last minute is
+    /// in neither count, as one that succeeds is not made again (the memo answers). So a cluster that
+    /// sends the same report each second makes one fault of each bad object, and the counts are of
+    /// different inputs.
+    ///
     /// `now` must not go back from one reading to the next; if it does, no mark is stored.
     pub fn recent(&self, now: Instant) -> Recent {
-        let faults = total(&self.faults());
+        self.failures.forget(now);
+        let repeated = self.failures.repeated();
+        let faults = total(&self.faults()).saturating_sub(repeated);
         let calls = self.calls.load(Ordering::Relaxed);
+        let calls = calls.saturating_sub(repeated);
         self.window.since(now, Recent { calls, faults })
+    }
+
+    /// Inputs of the last faults, a few of the smallest: to judge them by another version.
+    pub fn failed_inputs(&self) -> Vec<FailedInput> {
+        self.failures.kept()
+    }
+
+    /// Tells the log how many lines were dropped, where none has come since. Called each second.
+    pub fn tell_dropped_lines(&self, now: Instant, by: &InterpretedBy) {
+        self.guest_lines.flush(now, by);
+        self.fault_lines.flush(now, by);
+    }
+
+    /// Remembers the input of a call that ended in a fault; `input` makes what is kept of it.
+    pub(crate) fn failed(&self, text: &str, input: impl FnOnce() -> Option<FailedInput>) {
+        if !self.failures.is_repeated(text)
+            && let Some(input) = input()
+        {
+            self.failures.keep(input);
+        }
+    }
+
+    /// Calls that ended in a fault, or with an object that could not be read.
+    pub(crate) fn failures(&self) -> u64 {
+        total(&self.faults()) + self.invalid_inputs.load(Ordering::Relaxed)
     }
 
     /// Counts the begin of a call.

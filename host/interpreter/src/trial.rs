@@ -12,6 +12,7 @@ use crate::memo::Answer;
 use crate::pool::{Callee, InstancePool};
 use crate::related::Siblings;
 use crate::stats::CallStats;
+use crate::worker::Purpose;
 
 /// The pool of a trial holds instances of one component only.
 const SCOPE: u128 = 0;
@@ -59,6 +60,7 @@ impl<'i> Trial<'i> {
             interpreter: self.interpreter,
             settings,
             stats: &self.stats,
+            purpose: Purpose::Reported,
         };
         match self.pool.call(callee, &self.input, now_ms).map_err(text)? {
             Answer::Verdict(verdict) => Ok(verdict),

@@ -7,8 +7,9 @@ use kindsight_model::{Gvk, Object, Verdict, host_reason};
 
 use crate::call_input::CallInput;
 use crate::describe::HandledKind;
+use crate::failed_input::FailedInput;
 use crate::fault::Fault;
-use crate::limits::Limits;
+use crate::limits::{FAULT_LINES_PER_SPAN_MAX, Limits};
 use crate::memo::{Answer, Memo};
 use crate::pool::{Callee, InstancePool};
 use crate::published::{Live, Published, Route};
@@ -17,6 +18,27 @@ use crate::stats::CallStats;
 
 /// Kinds whose routes one worker remembers; over the limit they are looked up again.
 const ROUTES_MAX: usize = 4096;
+
+/// The reason why objects are judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// A cluster reported them: calls count in [`CallStats`] and for the circuit breaker, and answers
+    /// are remembered.
+    Reported,
+    /// Somebody sent them with a request: judged in the same way, but the sender changes nothing for
+    /// others. Calls count nowhere, answers are not remembered, faults are logged at debug level.
+    Sent,
+}
+
+/// What is asked about.
+#[derive(Clone, Copy)]
+struct Asked<'o> {
+    gvk: &'o Gvk,
+    /// None in benchmarks, where it is trimmed already.
+    object: Option<&'o Object>,
+    purpose: Purpose,
+    now_ms: i64,
+}
 
 /// Worker of one thread, with pooled instances of its own.
 pub struct Worker {
@@ -50,7 +72,7 @@ impl Worker {
         worker
     }
 
-    /// Judges one object. Always returns a verdict, within the limits.
+    /// Judges one reported object. Always returns a verdict, within the limits.
     pub fn judge(
         &mut self,
         set: &Published,
@@ -58,9 +80,29 @@ impl Worker {
         siblings: &Siblings,
         now_ms: i64,
     ) -> Verdict {
-        self.judge_input(set, &object.gvk, now_ms, |input, handled| {
+        self.judge_for(Purpose::Reported, set, object, siblings, now_ms)
+    }
+
+    /// As [`Self::judge`], for any purpose.
+    pub(crate) fn judge_for(
+        &mut self,
+        purpose: Purpose,
+        set: &Published,
+        object: &Object,
+        siblings: &Siblings,
+        now_ms: i64,
+    ) -> Verdict {
+        let asked = Asked {
+            gvk: &object.gvk,
+            object: Some(object),
+            purpose,
+            now_ms,
+        };
+        let judged = self.judge_input(set, asked, |input, handled| {
             input.fill(handled, object, siblings)
-        })
+        });
+        self.input.clear();
+        judged
     }
 
     /// Judges an object that is trimmed already, so that only the call is measured. For benchmarks.
@@ -71,7 +113,13 @@ impl Worker {
         json: &str,
         now_ms: i64,
     ) -> Verdict {
-        self.judge_input(set, gvk, now_ms, |input, _| {
+        let asked = Asked {
+            gvk,
+            object: None,
+            purpose: Purpose::Reported,
+            now_ms,
+        };
+        self.judge_input(set, asked, |input, _| {
             input.set_trimmed(json);
             Ok(())
         })
@@ -81,21 +129,21 @@ impl Worker {
     fn judge_input(
         &mut self,
         set: &Published,
-        gvk: &Gvk,
-        now_ms: i64,
+        asked: Asked<'_>,
         fill: impl Fn(&mut CallInput, &HandledKind) -> Result<(), Fault>,
     ) -> Verdict {
         self.follow(set);
+        let gvk = asked.gvk;
         for route in self.routes(set, gvk).iter() {
             let filled = match route.handled() {
                 Some(handled) => fill(&mut self.input, handled),
                 None => continue,
             };
-            match filled.and_then(|()| self.ask(&route.live, now_ms)) {
+            match filled.and_then(|()| self.ask(&route.live, asked)) {
                 Ok(Answer::Unsupported) => {}
                 Ok(Answer::Verdict(verdict)) => return verdict,
                 Err(fault) => {
-                    self.log(&fault, &route.live, gvk);
+                    self.log(&fault, &route.live, asked);
                     return fault.verdict(route.live.interpreter.by());
                 }
             }
@@ -104,11 +152,13 @@ impl Worker {
         Verdict::unknown(host_reason::NO_INTERPRETER, message)
     }
 
-    fn log(&self, fault: &Fault, live: &Live, gvk: &Gvk) {
+    fn log(&self, fault: &Fault, live: &Live, Asked { gvk, purpose, .. }: Asked<'_>) {
         let interpreter = &live.interpreter;
         if self.own_stats.is_some() {
             tracing::debug!(?interpreter, object.gvk = %gvk, "in a comparison: {fault}");
-        } else {
+        } else if purpose == Purpose::Sent {
+            tracing::debug!(?interpreter, object.gvk = %gvk, "in a request: {fault}");
+        } else if (live.stats.fault_lines).take(FAULT_LINES_PER_SPAN_MAX, interpreter.by()) {
             tracing::warn!(?interpreter, object.gvk = %gvk, "{fault}");
         }
     }
@@ -141,10 +191,13 @@ impl Worker {
     }
 
     /// Takes the answer from the memo, or else calls the component.
-    fn ask(&mut self, live: &Live, now_ms: i64) -> Result<Answer, Fault> {
+    fn ask(&mut self, live: &Live, asked: Asked<'_>) -> Result<Answer, Fault> {
+        let (now_ms, is_sent) = (asked.now_ms, asked.purpose == Purpose::Sent);
         let stats = self.own_stats.as_ref().unwrap_or(&live.stats);
         if let Some(answer) = self.memo.get(live.scope, self.input.text(), now_ms) {
-            stats.memo_answered();
+            if !is_sent {
+                stats.memo_answered();
+            }
             return Ok(answer);
         }
         let callee = Callee {
@@ -152,9 +205,25 @@ impl Worker {
             interpreter: &live.interpreter,
             settings: live.settings.as_deref(),
             stats,
+            purpose: asked.purpose,
         };
+        if is_sent {
+            return self.pool.call(callee, &self.input, now_ms);
+        }
         let begun = stats.begin();
         let answer = self.pool.call(callee, &self.input, now_ms);
+        if let Err(fault) = &answer
+            && !matches!(fault, Fault::InvalidInput(_))
+        {
+            let input = &self.input;
+            stats.failed(input.text(), || {
+                Some(FailedInput {
+                    object: asked.object?.clone(),
+                    related: input.related_objects(),
+                    now_ms,
+                })
+            });
+        }
         stats.end(begun, answer.as_ref().err());
         let answer = answer?;
         self.memo.put(live.scope, self.input.text(), answer.clone());

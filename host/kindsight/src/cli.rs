@@ -10,6 +10,7 @@ use kindsight_api::status::QueryType;
 use crate::commands::interpreters::args::InterpretersArgs;
 use crate::config::ServeArgs;
 use crate::output_format::OutputFormat;
+use crate::table::clean_lines;
 
 /// Tells what the raw status of Kubernetes resources means, across many clusters.
 ///
@@ -161,12 +162,16 @@ fn query_type() -> impl TypedValueParser<Value = QueryType> {
 /// Prints an error with its causes to standard error.
 pub(crate) fn complain(error: &anyhow::Error) {
     // A closed standard error leaves nowhere to report that to.
-    let _ = writeln!(std::io::stderr(), "kindsight: {error:#}");
+    let _ = writeln!(
+        std::io::stderr(),
+        "kindsight: {}",
+        clean_lines(&format!("{error:#}"))
+    );
 }
 
 /// Prints a hint to standard error.
 pub(crate) fn hint(text: &str) {
-    let _ = writeln!(std::io::stderr(), "kindsight: {text}");
+    let _ = writeln!(std::io::stderr(), "kindsight: {}", clean_lines(text));
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use kindsight_api::problem::ProblemDocument;
+use kindsight_model::clean_json;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ureq::http::{self, Method, header};
@@ -172,12 +173,13 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(answer: &'a str) -> anyhow::Result<T>
     serde_json::from_str(answer).context("read the server's answer")
 }
 
-/// Prints an answer as the server sent it, with a newline at its end.
+/// Prints an answer as the server sent it, with a newline at its end. What could control a terminal is
+/// escaped: the JSON means the same.
 ///
 /// # Errors
 /// When it cannot be written.
 pub(crate) fn print_as_is(mut to: impl Write, answer: &str) -> anyhow::Result<()> {
-    to.write_all(answer.as_bytes())?;
+    to.write_all(clean_json(answer).as_bytes())?;
     if !answer.ends_with('\n') {
         writeln!(to)?;
     }

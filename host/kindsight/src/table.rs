@@ -7,10 +7,15 @@ const ROWS_MEASURED: usize = 500;
 /// Largest width of a column but the last, in characters.
 const WIDTH_MAX: usize = 48;
 
-/// Replaces control characters in untrusted text with spaces: they could write anywhere on a
-/// terminal.
+/// Replaces what could write anywhere on a terminal, or make a line read differently, in untrusted
+/// text.
 pub(crate) fn clean(text: &str) -> String {
-    text.replace(char::is_control, " ")
+    kindsight_model::clean(text, usize::MAX).into_owned()
+}
+
+/// As [`clean`], for text of several lines.
+pub(crate) fn clean_lines(text: &str) -> String {
+    text.lines().map(clean).collect::<Vec<_>>().join("\n")
 }
 
 /// A table that is printed while rows are added: the first rows set the widths.
@@ -37,7 +42,7 @@ impl<W: Write> Table<W> {
         }
     }
 
-    /// Adds a row. Control characters are replaced, see [`clean`].
+    /// Adds a row; each cell is cleaned, see [`clean`].
     pub(crate) fn row(&mut self, cells: &[&str]) -> io::Result<()> {
         let cells = cells.iter().map(|cell| match *cell {
             "" => "-".to_owned(),
@@ -120,14 +125,16 @@ mod tests {
     fn columns_are_as_wide_as_their_widest_cell() {
         let mut out = Vec::new();
         let mut table = Table::new(&mut out, &["A", "LONG", "M"]);
-        table.row(&["wider", "x", "first\u{1b}[31m"]).unwrap();
+        table
+            .row(&["wider", "x", "first\u{1b}[31m\u{202e}"])
+            .unwrap();
         table.note("  a note is longer than\tany column").unwrap();
         table.row(&["a", "", "second"]).unwrap();
         table.flush().unwrap();
         let text = String::from_utf8(out).unwrap();
         assert_eq!(
             text,
-            "A      LONG  M\nwider  x     first [31m\n  a note is longer than any column\na      -     second\n"
+            "A      LONG  M\nwider  x     first [31m\u{fffd}\n  a note is longer than any column\na      -     second\n"
         );
     }
 }

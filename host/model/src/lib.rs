@@ -13,6 +13,7 @@
 
 mod bundle;
 mod catalog;
+mod clean;
 mod digest;
 mod interpreter_name;
 mod labels;
@@ -32,6 +33,7 @@ pub use bundle::{
     RejectedIdentity, decode_bundle, decode_status,
 };
 pub use catalog::{CatalogAction, LoadStep, Source, VersionOutcome};
+pub use clean::{clean, clean_json};
 pub use digest::Digest;
 pub use interpreter_name::InterpreterName;
 pub use lifecycle::{ContextStatus, LifecycleState};

@@ -62,6 +62,9 @@ pub struct AppState {
     /// Lists in words what is missing before queries can be answered; empty when the server is ready.
     /// Called on every `GET /readyz`, so it has to be quick.
     pub missing: Arc<dyn Fn() -> Vec<String> + Send + Sync>,
+    /// Lists in words what an operator should look at although queries are answered, for
+    /// `GET /readyz`. As quick as `missing`.
+    pub notes: Arc<dyn Fn() -> Vec<String> + Send + Sync>,
     /// The time, in Unix milliseconds.
     pub clock: Arc<dyn Fn() -> i64 + Send + Sync>,
     /// Limits on requests and connections.

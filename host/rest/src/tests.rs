@@ -111,6 +111,7 @@ fn state(limits: Limits) -> AppState {
         judge: Arc::new(AlwaysReady),
         catalog: Arc::new(SampleCatalog::default()),
         missing: Arc::new(Vec::new),
+        notes: Arc::new(Vec::new),
         clock: Arc::new(|| 1_597_988_400_000),
         limits,
     }

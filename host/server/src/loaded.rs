@@ -100,9 +100,10 @@ impl Loaded {
         }
         let state = AppState {
             read_model: self.read_model,
-            judge: Arc::new(InterpretApi(Arc::clone(self.catalog.interpreters()))),
+            judge: Arc::new(InterpretApi::new(Arc::clone(self.catalog.interpreters()))),
             catalog: Arc::new(catalog_api),
             missing: missing(&unsynced),
+            notes: notes(self.catalog),
             clock: Arc::new(now_ms),
             limits: self.settings.rest_limits,
         };
@@ -146,6 +147,11 @@ fn missing(unsynced: &Arc<Unsynced>) -> Arc<dyn Fn() -> Vec<String> + Send + Syn
             .map(|cluster| format!("the first listing of cluster {cluster}"))
             .collect()
     })
+}
+
+/// Answers `GET /readyz`: what the circuit breaker found, in words.
+fn notes(catalog: Arc<Catalog>) -> Arc<dyn Fn() -> Vec<String> + Send + Sync> {
+    Arc::new(move || catalog.breaker_notes())
 }
 
 async fn infallible(task: impl Future<Output = ()>) -> Result<(), Infallible> {

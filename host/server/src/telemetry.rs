@@ -1,11 +1,15 @@
 //! Logging to standard error.
 
-use std::io;
+use std::io::{self, Write};
 use std::str::FromStr;
 
+use kindsight_model::{clean, clean_json};
 use tracing_subscriber::EnvFilter;
 
 use crate::error::Error;
+
+/// Longest line of the log as text, in bytes: several texts of the largest size that a guest can shape.
+const LINE_BYTES_MAX: usize = 16 * 1024;
 
 /// Format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +37,32 @@ impl FromStr for LogFormat {
     }
 }
 
+/// Writes lines of a log, clean: whatever the name of a file or an object holds, one event is one line,
+/// and no line controls a terminal.
+struct CleanLines<W> {
+    to: W,
+    format: LogFormat,
+}
+
+impl<W: Write> Write for CleanLines<W> {
+    /// Writes one event; the formatter passes each in one piece.
+    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(event);
+        let line = text.strip_suffix('\n').unwrap_or(&text);
+        let line = match self.format {
+            LogFormat::Text => clean(line, LINE_BYTES_MAX),
+            // A cut object would be no JSON.
+            LogFormat::Json => clean_json(line),
+        };
+        self.to.write_all(format!("{line}\n").as_bytes())?;
+        Ok(event.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
 /// Starts logging at `level` (a tracing filter such as `info` or `kindsight=debug`).
 ///
 /// Called once by a program, before anything else. Who embeds a server and logs its own way leaves it
@@ -48,7 +78,11 @@ pub fn start_logging(level: &str, format: LogFormat) -> Result<(), Error> {
     })?;
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(io::stderr);
+        .with_ansi(false)
+        .with_writer(move || CleanLines {
+            to: io::stderr(),
+            format,
+        });
     let started = match format {
         LogFormat::Text => builder.with_target(false).try_init(),
         LogFormat::Json => builder.json().try_init(),
@@ -58,9 +92,60 @@ pub fn start_logging(level: &str, format: LogFormat) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
     use kindsight_store::chain;
 
     use super::*;
+
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().expect("no panic").extend(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// What is written for an event with a name that somebody shaped.
+    fn logged(format: LogFormat, name: &str) -> String {
+        let lines = Lines::default();
+        let to = lines.clone();
+        let builder = tracing_subscriber::fmt()
+            .with_ansi(false)
+            .with_writer(move || CleanLines {
+                to: to.clone(),
+                format,
+            });
+        let log = || tracing::warn!(name, path = %name, "about {name}");
+        match format {
+            LogFormat::Text => tracing::subscriber::with_default(builder.finish(), log),
+            LogFormat::Json => tracing::subscriber::with_default(builder.json().finish(), log),
+        }
+        let bytes = lines.0.lock().expect("no panic").clone();
+        String::from_utf8(bytes).expect("UTF-8")
+    }
+
+    #[test]
+    fn a_line_is_one_line_whatever_it_names() {
+        let name = "a\u{202e}b\n2026 ERROR forged\r\u{1b}[31m\u{9b}2J\u{7f}\u{2028}";
+        for format in [LogFormat::Text, LogFormat::Json] {
+            let line = logged(format, name);
+            let line = line.strip_suffix('\n').expect("a whole line");
+            assert!(!line.contains(char::is_control), "{line:?}");
+            assert!(!line.contains(['\u{202e}', '\u{2028}']), "{line:?}");
+            if format == LogFormat::Json {
+                let event: serde_json::Value = serde_json::from_str(line).expect("JSON");
+                assert_eq!(event["fields"]["name"], name);
+            }
+        }
+        assert!(logged(LogFormat::Text, &"x".repeat(100_000)).len() <= LINE_BYTES_MAX + 1);
+    }
 
     #[test]
     fn a_wrong_filter_is_named_and_its_reason_told_once() {

@@ -9,9 +9,12 @@ const VERDICTS_OF_THE_CONTROLLER: [&str; 2] = ["ResolvedRefs", "Accepted"];
 const REPORTED: [&str; 3] = ["Accepted", "ResolvedRefs", "Programmed"];
 
 /// A Gateway or one of its listeners, one parent of a route, one ancestor of a policy.
+#[derive(Clone, Copy)]
 pub(crate) struct Part<'a> {
-    /// Prefix of messages that names the part; empty for the object itself.
-    pub(crate) name: String,
+    /// The sort of part.
+    pub(crate) what: &'static str,
+    /// Holds the part's `name`; none for the object itself.
+    pub(crate) named_by: Option<Node<'a>>,
     /// Its conditions of this generation.
     pub(crate) conditions: Conditions<'a>,
     /// The condition without which there is no evidence.
@@ -19,9 +22,13 @@ pub(crate) struct Part<'a> {
 }
 
 /// The worst verdict of any part, unless all are well: refused comes before unconfirmed.
-pub(crate) fn complaint(parts: &[Part<'_>]) -> Option<Verdict> {
-    let refused = parts.iter().find_map(Part::refused);
-    refused.or_else(|| parts.iter().find_map(Part::unconfirmed))
+#[expect(
+    single_use_lifetimes,
+    reason = "an anonymous one in `impl Trait` is unstable"
+)]
+pub(crate) fn complaint<'a>(mut parts: impl Iterator<Item = Part<'a>> + Clone) -> Option<Verdict> {
+    let refused = parts.clone().find_map(|part| part.refused());
+    refused.or_else(|| parts.find_map(|part| part.unconfirmed()))
 }
 
 impl Part<'_> {
@@ -57,10 +64,16 @@ impl Part<'_> {
         ))
     }
 
+    /// "parent web, section https: the message".
     fn message(&self, message: &str) -> String {
-        match self.name.as_str() {
-            "" => message.to_owned(),
-            name => format!("{name}: {message}"),
+        let Some(named_by) = self.named_by else {
+            return message.to_owned();
+        };
+        let (what, name) = (self.what, named_by.get("name").text_or_empty());
+        match named_by.get("sectionName").text() {
+            // A listener's status has no such member.
+            Some(section) => format!("{what} {name}, section {section}: {message}"),
+            None => format!("{what} {name}: {message}"),
         }
     }
 }

@@ -10,19 +10,20 @@ use kindsight_sdk::prelude::*;
 use crate::parts::{Part, complaint};
 
 pub(crate) fn gateway_class(object: &Object<'_>) -> Verdict {
-    judge(object, "Accepted", &[own(object, "Accepted")])
+    judge(object, "Accepted", std::iter::once(own(object, "Accepted")))
 }
 
 /// Gateway and `ListenerSet`: its own conditions, then those of each listener.
 pub(crate) fn gateway(object: &Object<'_>) -> Verdict {
-    let mut parts = vec![own(object, "Programmed")];
     let listeners = object.at("/status/listeners").items();
-    parts.extend(listeners.map(|listener| Part {
-        name: format!("listener {}", listener.get("name").text_or_empty()),
+    let listeners = listeners.map(|listener| Part {
+        what: "listener",
+        named_by: Some(listener),
         conditions: object.conditions_of(listener),
         required: None,
-    }));
-    judge(object, "Programmed", &parts)
+    });
+    let own = std::iter::once(own(object, "Programmed"));
+    judge(object, "Programmed", own.chain(listeners))
 }
 
 /// One current parent is enough: those whose conditions are all of an older generation belong to a
@@ -31,29 +32,36 @@ pub(crate) fn route(object: &Object<'_>) -> Verdict {
     let parents = object.at("/status/parents").items();
     let current = parents.filter(|parent| !object.conditions_of(*parent).are_all_stale());
     let parts = current.map(|parent| Part {
-        name: name("parent", parent.get("parentRef")),
+        what: "parent",
+        named_by: Some(parent.get("parentRef")),
         conditions: object.conditions_of(parent),
         required: Some("Accepted"),
     });
-    judge(object, "Accepted", &parts.collect::<Vec<_>>())
+    judge(object, "Accepted", parts)
 }
 
 /// Every ancestor must have observed the newest generation.
 pub(crate) fn backend_tls_policy(object: &Object<'_>) -> Verdict {
     let ancestors = object.at("/status/ancestors").items();
     let parts = ancestors.map(|ancestor| Part {
-        name: name("ancestor", ancestor.get("ancestorRef")),
+        what: "ancestor",
+        named_by: Some(ancestor.get("ancestorRef")),
         conditions: object.conditions_of(ancestor),
         required: Some("Accepted"),
     });
-    judge(object, "Accepted", &parts.collect::<Vec<_>>())
+    judge(object, "Accepted", parts)
 }
 
-fn judge(object: &Object<'_>, reason: &str, parts: &[Part<'_>]) -> Verdict {
+/// The parts are gone through anew for each question: a status may list very many.
+fn judge<'a>(
+    object: &Object<'a>,
+    reason: &str,
+    parts: impl Iterator<Item = Part<'a>> + Clone,
+) -> Verdict {
     if let Some(verdict) = standard::checks(object) {
         return verdict;
     }
-    if parts.is_empty() {
+    if parts.clone().next().is_none() {
         let message = "no controller has reported on its newest generation";
         return Verdict::pending("WaitingForController", message);
     }
@@ -73,17 +81,9 @@ fn unclear(object: &Object<'_>) -> Option<Verdict> {
 /// The object's own conditions.
 fn own<'a>(object: &Object<'a>, required: &'static str) -> Part<'a> {
     Part {
-        name: String::new(),
+        what: "",
+        named_by: None,
         conditions: object.conditions(),
         required: Some(required),
-    }
-}
-
-/// "parent web, section https".
-fn name(what: &str, reference: Node<'_>) -> String {
-    let name = reference.get("name").text_or_empty();
-    match reference.get("sectionName").text() {
-        Some(section) => format!("{what} {name}, section {section}"),
-        None => format!("{what} {name}"),
     }
 }

@@ -5,6 +5,7 @@ mod claim;
 use kindsight_sdk::prelude::*;
 
 use crate::condition_types::Role;
+use crate::effort;
 use crate::evidence::{Evidence, Says};
 use crate::words::{Meaning, meaning};
 use claim::Claim;
@@ -64,12 +65,17 @@ fn empty(list: Node<'_>) -> Vec<Evidence> {
     vec![Evidence::new(Says::Pending, &["NoConditionsYet"], message)]
 }
 
+/// Units of effort that the look at one condition takes, without its texts.
+const UNITS_PER_CONDITION: usize = 8;
+
 fn claims(list: Node<'_>) -> impl Iterator<Item = Claim<'_>> {
     let listed = list.items().filter(|node| node.is_object());
     let mapped = list.members();
     listed
-        .map(|node| Claim::new(node.get("type").text_or_empty(), node))
-        .chain(mapped.map(|(name, node)| Claim::new(name, node)))
+        .map(|node| (node.get("type").text_or_empty(), node))
+        .chain(mapped)
+        .take_while(|_| effort::spend(UNITS_PER_CONDITION))
+        .map(|(name, node)| Claim::new(name, node))
 }
 
 /// `None` without a summary, else whether every summary is True.

@@ -2,6 +2,7 @@
 
 use kindsight_sdk::prelude::*;
 
+use crate::effort;
 use crate::evidence::{Evidence, Says};
 
 /// Prefixes of counts whose target is the count named by the rest: `readyReplicas` of `replicas`.
@@ -35,17 +36,20 @@ pub(crate) fn are_full(object: &Object<'_>) -> bool {
 /// Counts: name, value and target.
 fn compared<'a>(object: &Object<'a>) -> impl Iterator<Item = (&'a str, i64, i64)> + use<'a> {
     let (spec, status) = (object.spec(), object.status());
-    let named = status
-        .members()
-        .filter_map(move |(name, have)| Some((name, have.integer()?, target(spec, status, name)?)));
+    // A target is looked for among all members.
+    let units = status.members().count();
+    let named = status.members().filter_map(move |(name, have)| {
+        let have = have.integer()?;
+        Some((name, have, target(spec, status, name, units)?))
+    });
     let fractions = status
         .members()
         .filter_map(|(name, text)| fraction(name, text.text()?));
     named.chain(fractions)
 }
 
-/// Target of a count.
-fn target(spec: Node<'_>, status: Node<'_>, name: &str) -> Option<i64> {
+/// Target of a count. To look for it in the status takes that many units of effort.
+fn target(spec: Node<'_>, status: Node<'_>, name: &str, units: usize) -> Option<i64> {
     if let Some((_, whole)) = PAIRS.iter().find(|(part, _)| *part == name) {
         return status.get(whole).integer();
     }
@@ -54,6 +58,9 @@ fn target(spec: Node<'_>, status: Node<'_>, name: &str) -> Option<i64> {
         .find_map(|prefix| name.strip_prefix(prefix))?;
     what.starts_with(|first: char| first.is_ascii_uppercase())
         .then_some(())?;
+    if !effort::spend(units) {
+        return None;
+    }
     let plain = uncapitalised(what);
     let asked = if what == "Replicas" {
         spec.get("replicas").integer()

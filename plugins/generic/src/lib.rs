@@ -14,6 +14,7 @@
 mod condition_types;
 mod conditions;
 mod counts;
+mod effort;
 mod evidence;
 mod fixtures;
 mod members;
@@ -78,9 +79,11 @@ impl Interpreter for Generic {
         if let Some(verdict) = standard::deletion(object) {
             return Ok(verdict);
         }
+        effort::begin();
         let verdict = stalled(object)
             .or_else(|| unobserved(object))
-            .or_else(|| weigh::verdict(object));
+            .or_else(|| weigh::verdict(object))
+            .map(doubt_what_is_too_much);
         match suspended(object) {
             Some(suspended) if !has_finished(verdict.as_ref()) => Ok(suspended),
             _ => verdict.map_or_else(|| silence::verdict(object, input), Ok),
@@ -104,6 +107,15 @@ fn suspended(object: &Object<'_>) -> Option<Verdict> {
 /// Returns whether the object has finished, and so is not suspended, whatever its spec says.
 fn has_finished(verdict: Option<&Verdict>) -> bool {
     verdict.is_some_and(|verdict| verdict.state == "Succeeded")
+}
+
+/// Present, where something good is said and not everything was read.
+fn doubt_what_is_too_much(verdict: Verdict) -> Verdict {
+    if effort::is_spent() && matches!(&*verdict.state, "Ready" | "Succeeded") {
+        let message = "it reports ready, but its status has more parts than are read";
+        return Verdict::present("TooMuchToRead", message);
+    }
+    verdict
 }
 
 /// Stalled comes before the generation: see [`standard::progress`].
@@ -138,6 +150,24 @@ mod tests {
     }
 
     /// Fields that a reporter leaves out or rewrites never make an object ready.
+    #[test]
+    fn what_was_not_read_in_full_is_not_ready() {
+        let conditions = r#"{"type": "Ready", "status": "True"},"#.repeat(50_000);
+        let object = format!(
+            r#"{{"spec": {{}}, "status": {{"conditions": [{conditions}
+                {{"type": "Healthy", "status": "False"}}]}}}}"#
+        );
+        let verdict = kindsight_sdk::harness::judge::<Generic>(&object).expect("a verdict");
+        assert_eq!(
+            (&*verdict.state, &*verdict.reason),
+            ("Present", "TooMuchToRead")
+        );
+        let ready =
+            r#"{"spec": {}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}}"#;
+        let verdict = kindsight_sdk::harness::judge::<Generic>(ready).expect("a verdict");
+        assert_eq!(verdict.state, "Ready", "the next object begins anew");
+    }
+
     #[test]
     fn an_object_that_is_not_ready_does_not_become_so_by_what_is_left_out() {
         let objects = [

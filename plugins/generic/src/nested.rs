@@ -8,6 +8,7 @@
 use kindsight_sdk::prelude::*;
 
 use crate::conditions;
+use crate::effort;
 use crate::evidence::Evidence;
 use crate::members::{flags, is_of_now, words};
 
@@ -16,6 +17,9 @@ const DEPTH_MAX: usize = 4;
 
 /// Levels below the status at which a part may speak for Ready: `status.statuses.<who>.state`.
 const GOOD_DEPTH_MAX: usize = 2;
+
+/// Units of effort that the look at one part takes, without its texts and conditions.
+const UNITS_PER_PART: usize = 8;
 
 /// Evidence from all parts.
 pub(crate) fn evidence(status: Node<'_>, generation: Option<i64>) -> Vec<Evidence> {
@@ -29,7 +33,7 @@ fn collect(holder: Node<'_>, generation: Option<i64>, depth: usize, found: &mut 
         return;
     }
     for (_, member) in holder.members().filter(|(name, _)| is_of_now(name)) {
-        if member.is_object() {
+        if member.is_object() && effort::spend(UNITS_PER_PART) {
             let mut part = conditions::evidence(member, generation);
             part.extend(words(member, false));
             part.extend(flags(member).filter(|piece| !piece.says.is_good()));
@@ -44,13 +48,18 @@ fn collect(holder: Node<'_>, generation: Option<i64>, depth: usize, found: &mut 
 /// Evidence from the items of a list. Conditions of every parent, ancestor or listener, as in the
 /// Gateway API, may speak for Ready.
 fn items(list: Node<'_>, generation: Option<i64>, depth: usize) -> Vec<Evidence> {
-    let conditions = list
-        .items()
-        .map(|item| conditions::evidence(item, generation));
+    // Items that are no objects say nothing.
+    let objects = list.items().filter(|item| item.is_object());
+    let read = objects.take_while(|_| effort::spend(UNITS_PER_PART));
+    let read: Vec<_> = read.collect();
+    let conditions = read
+        .iter()
+        .map(|item| conditions::evidence(*item, generation));
     let conditions: Vec<_> = conditions.collect();
-    let every_item_speaks = conditions.iter().all(|item| !item.is_empty());
+    let all_speak = conditions.iter().all(|item| !item.is_empty());
+    let every_item_speaks = all_speak && read.len() == list.items().len();
     let mut rest = Vec::new();
-    for item in list.items() {
+    for item in read {
         rest.extend(words(item, false));
         rest.extend(flags(item));
         collect(item, generation, depth + 1, &mut rest);

@@ -5,6 +5,7 @@
 
 mod tables;
 
+use crate::effort;
 use tables::{
     FAILED, FINISHED, GOOD, NEGATIONS, PAIRS, PENDING, PROSPECTS, STEADY, SUSPENDED, WHOLE,
 };
@@ -100,8 +101,12 @@ fn negated(meaning: Meaning) -> Option<Meaning> {
 }
 
 /// The lower-case words of a value, split at case changes and at anything but letters and digits.
+/// None where no effort is left for them.
 pub(crate) fn tokens(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
+    if !effort::spend(text.len()) {
+        return tokens;
+    }
     let mut token = String::new();
     let mut chars = text.chars().peekable();
     let mut before = ' ';

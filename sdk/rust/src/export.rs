@@ -38,8 +38,8 @@ pub(crate) fn interpret<I: Interpreter>(
     match verdict {
         Ok(verdict) => Ok(interpreter::Verdict {
             state: verdict.state.into_owned(),
-            reason: clipped(verdict.reason.into_owned()),
-            message: verdict.message.into_owned(),
+            reason: clipped(verdict.reason.into_owned(), REASON_BYTES_MAX),
+            message: clipped(verdict.message.into_owned(), MESSAGE_BYTES_MAX),
             recheck_at_ms: verdict.recheck_at_ms,
             extras: None,
         }),
@@ -52,11 +52,15 @@ pub(crate) fn interpret<I: Interpreter>(
 /// The longest reason the contract allows.
 const REASON_BYTES_MAX: usize = 128;
 
-/// Cuts a reason to the length the contract allows. Most are a controller's own, and the API
-/// conventions allow eight times that.
-fn clipped(mut reason: String) -> String {
-    reason.truncate(reason.floor_char_boundary(REASON_BYTES_MAX));
-    reason
+/// The longest message that hosts show. They take over little more from one call, and a controller
+/// may have written much more.
+const MESSAGE_BYTES_MAX: usize = 4096;
+
+/// Cuts a text to the length the contract allows. Most are a controller's own, and the API conventions
+/// allow reasons eight times as long.
+fn clipped(mut text: String, bytes_max: usize) -> String {
+    text.truncate(text.floor_char_boundary(bytes_max));
+    text
 }
 
 /// Writes one line into the host's log. Outside a component it is dropped.
@@ -107,6 +111,7 @@ mod tests {
 
     #[test]
     fn a_reason_is_cut_to_what_the_contract_allows() {
+        let clipped = |text: String| clipped(text, REASON_BYTES_MAX);
         assert_eq!(clipped("Ready".to_owned()), "Ready");
         assert_eq!(clipped("x".repeat(1024)).len(), REASON_BYTES_MAX);
         assert_eq!(

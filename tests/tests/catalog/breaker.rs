@@ -1,20 +1,28 @@
 //! The circuit breaker: an interpreter that fails too often is rolled back.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
 use kindsight_catalog::CatalogLimits;
-use kindsight_model::Source;
+use kindsight_model::{Object, Source};
 
 use crate::{Host, component, component_with, file, name, upload};
 
 const LOOSE: &str = r#", "settings-schema": "{}""#;
 
+/// A version of `a` that never fails.
+fn good(version: &str) -> Vec<u8> {
+    component_with("a", version, r#", "fields": ["/metadata"]"#)
+}
+
 impl Host {
-    /// Makes so many calls that end as `what` says.
+    /// Makes so many calls, each with another input, that end as `what` says.
     fn call(&self, times: usize, what: &str) {
-        for number in 0..times {
+        static CALLS: AtomicUsize = AtomicUsize::new(0);
+        for _ in 0..times {
+            let number = CALLS.fetch_add(1, Ordering::Relaxed);
             let spec = format!(r#"{{"do": "{what}", "text": "as asked", "number": {number}}}"#);
             self.judge("a", &spec);
         }
@@ -24,7 +32,7 @@ impl Host {
 #[test]
 fn what_fails_too_often_is_rolled_back() {
     let host = Host::new();
-    let (first, second) = (component("a", "1.0.0"), component("a", "2.0.0"));
+    let (first, second) = (good("1.0.0"), component("a", "2.0.0"));
     host.load(&file("a", first));
     host.load(&file("a", second.clone()));
     let now = Instant::now();
@@ -47,7 +55,7 @@ fn what_fails_too_often_is_rolled_back() {
 }
 
 #[test]
-fn without_a_version_before_its_kind_falls_to_whoever_else_judges_it() {
+fn without_another_version_it_stays_live_and_is_shown_as_faulting() {
     let generic = kindsight_plugins::built_in("generic")
         .expect("built in")
         .wasm
@@ -55,20 +63,112 @@ fn without_a_version_before_its_kind_falls_to_whoever_else_judges_it() {
     let host = Host::over(Arc::default(), &[generic]);
     host.load(&upload("a", component("a", "1.0.0")));
     assert_eq!(host.judges("a"), "a 1.0.0");
+    let start = Instant::now();
+    let at = |second| start + Duration::from_secs(second);
+    host.catalog.check_breaker(at(0));
+    host.call(20, "panic");
+    for second in 1..=3 {
+        host.catalog.check_breaker(at(second));
+    }
+    assert_eq!(
+        host.judges("a"),
+        "a 1.0.0",
+        "no more general rule takes over"
+    );
+    let state = host.catalog.breaker(&name("a"));
+    let faulting = state.faulting.expect("it fails");
+    assert_eq!((faulting.calls, faulting.faults), (21, 20));
+    assert_eq!((faulting.since_ms, state.trips), (crate::NOW_MS, 1));
+    assert_eq!(
+        host.catalog.breaker_notes(),
+        ["interpreter a is faulting: 20 of its last 21 calls ended in a fault"]
+    );
+    expect!["Load Some(Upload): a 1.0.0 is live"].assert_eq(&host.last_event("a"));
+    // A minute later nobody has seen it fail any more.
+    for second in 4..=140 {
+        host.catalog.check_breaker(at(second));
+    }
+    let state = host.catalog.breaker(&name("a"));
+    assert_eq!((state.faulting, state.trips), (None, 1));
+    assert!(host.catalog.breaker_notes().is_empty());
+}
+
+/// What the live version fails on, the one before fails on too: it is no better.
+#[test]
+fn it_does_not_roll_back_to_a_version_that_fails_as_much() {
+    let host = Host::over(Arc::default(), &[component("a", "1.0.0")]);
+    host.load(&upload("a", component("a", "2.0.0")));
     host.call(20, "panic");
     host.catalog.check_breaker(Instant::now());
-    assert!(
-        host.judges("a").starts_with("generic "),
-        "{}",
-        host.judges("a")
+    assert_eq!(host.live(), ["a 2.0.0 Upload"]);
+    assert!(host.catalog.breaker(&name("a")).faulting.is_some());
+    assert_eq!(host.catalog.breaker_notes().len(), 1);
+}
+
+/// The version before has to judge the Kind itself: a more general rule is none of its versions.
+#[test]
+fn a_version_that_does_not_speak_for_the_kind_is_no_better() {
+    let host = Host::new();
+    let other = kindsight_tests::hostile(
+        r#"{"name": "a", "version": "1.0.0", "kinds": [["other", "*", "Thing"]]}"#,
     );
-    expect!["Breaker None: 20 of its last 21 calls ended in a fault; its Kinds fall back to the next interpreter"]
-        .assert_eq(&host.last_event("a"));
+    host.load(&upload("a", other));
+    host.load(&upload("a", component("a", "2.0.0")));
+    host.call(20, "panic");
+    host.catalog.check_breaker(Instant::now());
+    assert_eq!(host.judges("a"), "a 2.0.0");
+}
+
+/// A cluster that sends its report again each second has the same bad objects each time.
+#[test]
+fn the_same_input_counts_once() {
+    let host = Host::new();
+    host.load(&upload("a", good("1.0.0")));
+    host.load(&upload("a", component("a", "2.0.0")));
+    let start = Instant::now();
+    for second in 0..100 {
+        for number in 0..9 {
+            host.judge("a", &format!(r#"{{"do": "panic", "bad": {number}}}"#));
+        }
+        host.catalog
+            .check_breaker(start + Duration::from_secs(second));
+    }
+    assert_eq!(host.judges("a"), "a 2.0.0", "nine inputs say too little");
+    assert_eq!(host.catalog.breaker(&name("a")).trips, 0);
+}
+
+#[test]
+fn objects_that_were_sent_count_nowhere() {
+    let host = Host::new();
+    host.load(&upload("a", good("1.0.0")));
+    host.load(&upload("a", component("a", "2.0.0")));
+    let interpreters = host.catalog.interpreters();
+    let sent: Arc<[Object]> = (0..100)
+        .map(|number| crate::thing("a", &format!(r#"{{"do": "panic", "number": {number}}}"#)))
+        .collect();
+    let judged = interpreters.judge_sent(&sent, 0, &Arc::default());
+    assert!(judged.iter().all(|it| &*it.reason == "InterpreterTrapped"));
+    let fine: Arc<[Object]> = [crate::thing("a", "{}")].into();
+    for _ in 0..2 {
+        interpreters.judge_sent(&fine, 0, &Arc::default());
+    }
+    let set = interpreters.published();
+    let stats = set.stats("a").expect("it is live");
+    let seen = stats.snapshot();
+    assert_eq!(
+        (seen.calls, seen.remembered, seen.faults_total()),
+        (0, 0, 0)
+    );
+    assert_eq!(seen.memory_high_water_bytes, 0);
+    assert_eq!(interpreters.memo().entries, 0);
+    assert!(stats.failed_inputs().is_empty());
+    host.catalog.check_breaker(Instant::now());
+    assert_eq!(host.judges("a"), "a 2.0.0");
 }
 
 #[test]
 fn it_rolls_back_to_the_lower_source() {
-    let host = Host::over(Arc::default(), &[component("a", "1.0.0")]);
+    let host = Host::over(Arc::default(), &[good("1.0.0")]);
     host.load(&upload("a", component("a", "2.0.0")));
     host.call(20, "undeclared-state");
     host.catalog.check_breaker(Instant::now());
@@ -77,6 +177,16 @@ fn it_rolls_back_to_the_lower_source() {
         "Breaker None: 20 of its last 20 calls ended in a fault; rolled back to 1.0.0 from built-in"
     ]
     .assert_eq(&host.last_event("a"));
+    assert_eq!(
+        host.catalog.breaker_notes(),
+        [
+            "interpreter a was rolled back: 20 of its last 20 calls ended in a fault; rolled back to 1.0.0 from built-in"
+        ]
+    );
+    assert_eq!(host.catalog.breaker(&name("a")).trips, 1);
+    host.load(&upload("a", component("a", "3.0.0")));
+    host.catalog.check_breaker(Instant::now());
+    assert!(host.catalog.breaker_notes().is_empty());
 }
 
 #[test]
@@ -134,11 +244,11 @@ fn what_failed_long_ago_is_forgotten() {
     assert_eq!(host.judges("a"), "a 2.0.0");
 }
 
-/// Settings that the earlier version refuses must not keep the breaker from rolling back.
+/// A version that refuses the settings cannot be live, so there is nothing to roll back to.
 #[test]
-fn settings_do_not_keep_the_breaker_from_rolling_back() {
+fn it_does_not_roll_back_to_a_version_that_refuses_the_settings() {
     let host = Host::new();
-    host.load(&upload("a", component("a", "1.0.0")));
+    host.load(&upload("a", good("1.0.0")));
     host.load(&upload("a", component_with("a", "2.0.0", LOOSE)));
     let settings = serde_json::json!({"level": 1});
     host.catalog
@@ -146,13 +256,7 @@ fn settings_do_not_keep_the_breaker_from_rolling_back() {
         .expect("they fit");
     host.call(20, "panic");
     host.catalog.check_breaker(Instant::now());
-    assert_eq!(host.judges("a"), "nobody");
-    expect!["Breaker None: 20 of its last 20 calls ended in a fault; disabled, since it cannot roll back: published: settings of `a`: a 1.0.0 (sha256:…) takes no settings"]
-        .assert_eq(&host.last_event("a"));
-    assert!(
-        host.catalog
-            .entry(&name("a"))
-            .expect("an entry")
-            .is_disabled
-    );
+    assert_eq!(host.judges("a"), "a 2.0.0");
+    expect!["Settings Some(Upload): the settings of a are set"].assert_eq(&host.last_event("a"));
+    assert!(host.catalog.breaker(&name("a")).faulting.is_some());
 }

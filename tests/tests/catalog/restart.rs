@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::expect;
+use kindsight_api::interpreters::Refusal;
 use kindsight_catalog::CatalogLimits;
 use kindsight_model::Source;
 use kindsight_store::chain;
@@ -93,15 +94,17 @@ fn what_this_binary_brings_replaces_what_the_last_one_brought() {
 }
 
 #[test]
-fn a_built_in_that_was_rolled_back_stays_rolled_back() {
+fn a_built_in_has_nothing_to_be_rolled_back_to() {
     let built_in = [component("a", "1.0.0")];
     let host = Host::over(Arc::default(), &built_in);
-    host.catalog
+    let refused = host
+        .catalog
         .trip_breaker(&name("a"), &digest(&built_in[0]), "too many faults")
-        .expect("live");
-    assert!(host.live().is_empty());
+        .expect_err("nothing else could be live");
+    assert!(matches!(refused, Refusal::Conflict(_)), "{refused}");
+    assert_eq!(host.live(), ["a 1.0.0 BuiltIn"]);
     let host = Host::over(FailingStore::over(host.store.kept()), &built_in);
-    assert!(host.live().is_empty());
+    assert_eq!(host.live(), ["a 1.0.0 BuiltIn"]);
 }
 
 #[test]

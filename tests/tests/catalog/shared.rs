@@ -189,6 +189,7 @@ fn hosts_of_two_releases_do_not_answer_each_other_for_ever() {
     assert_eq!(first.store.writes(), writes, "following writes nothing");
     assert_eq!(first.judges("base"), "base 1.0.0");
     assert_eq!(second.judges("base"), "base 2.0.0");
+    first.load(&upload("a", component("a", "0.9.0")));
     first.load(&upload("a", component("a", "1.0.0")));
     second.catalog.follow().expect("a state");
     assert_eq!(second.live(), ["a 1.0.0 Upload", "base 2.0.0 BuiltIn"]);
@@ -198,5 +199,5 @@ fn hosts_of_two_releases_do_not_answer_each_other_for_ever() {
         .trip_breaker(&name("a"), &bad, "faults")
         .expect("live");
     first.catalog.follow().expect("a state");
-    assert_eq!(first.live(), ["base 1.0.0 BuiltIn"]);
+    assert_eq!(first.live(), ["a 0.9.0 Upload", "base 1.0.0 BuiltIn"]);
 }

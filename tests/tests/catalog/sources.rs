@@ -92,21 +92,21 @@ fn a_renamed_file_takes_over_its_interpreter() {
 /// A file may be removed after its component was rolled back.
 #[test]
 fn a_file_that_is_gone_leaves_no_version() {
-    let host = Host::new();
+    let host = Host::over(Arc::default(), &[component("a", "0.9.0")]);
     let bytes = component("a", "1.0.0");
     host.load(&file("a", bytes.clone()));
     host.catalog
         .trip_breaker(&name("a"), &crate::digest(&bytes), "too many faults")
         .expect("live");
-    assert!(host.live().is_empty());
+    assert_eq!(host.live(), ["a 0.9.0 BuiltIn"]);
     assert_eq!(
         host.catalog.names_in("a.wasm"),
         [name("a")],
         "rolled back, and there"
     );
-    expect!["None: a is removed from directory"].assert_eq(&outcome_text(
-        &host.catalog.remove(&name("a"), Source::Directory),
-    ));
+    expect!["Live: a is removed from directory; 0.9.0 from built-in is live"].assert_eq(
+        &outcome_text(&host.catalog.remove(&name("a"), Source::Directory)),
+    );
     assert!(host.catalog.files().is_empty());
     expect!["refused: received: `a` was rolled back from these bytes (too many faults); upload them to try again"]
         .assert_eq(&host.load(&file("a", bytes)));

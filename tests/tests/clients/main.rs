@@ -7,6 +7,7 @@
 
 mod health;
 mod http;
+mod interpret;
 mod names;
 mod secrets;
 mod stage;
@@ -30,6 +31,8 @@ const CASES: &[Case] = &cases![
     health::a_server_that_nobody_attacks_is_healthy,
     names::unknown_names_cost_no_more_than_their_answer,
     secrets::a_guest_that_tells_all_it_is_told_tells_no_secret,
+    interpret::nobody_switches_an_interpreter_off_by_what_they_send,
+    interpret::what_nobody_waits_for_is_not_judged,
 ];
 
 fn main() -> ExitCode {

@@ -60,7 +60,7 @@ fn a_call_that_ends_badly_costs_exactly_its_verdict() {
             {"do": "recurse"}
               Unknown InterpreterStackOverflow: interpreter hostile 1.0.0 (sha256:…) used up its stack
             {"do": "panic"}
-              Unknown InterpreterTrapped: interpreter hostile 1.0.0 (sha256:…) trapped: panicked at tests/guests/hostile/src/misdeeds.rs:53:20: the hostile guest panics as asked
+              Unknown InterpreterTrapped: interpreter hostile 1.0.0 (sha256:…) trapped: panicked at tests/guests/hostile/src/misdeeds.rs:55:20: the hostile guest panics as asked
             {"do": "trap"}
               Unknown InterpreterTrapped: interpreter hostile 1.0.0 (sha256:…) trapped: wasm trap: wasm `unreachable` instruction executed
         "#]],

@@ -114,13 +114,13 @@ fn a_description_that_does_not_come_is_refused() {
             {"name": "a", "describe": "loop"}
               tried: `describe` ran past its deadline of 1000 ms of processor time
             {"name": "a", "describe": "panic"}
-              tried: `describe` trapped: panicked at tests/guests/hostile/src/misdeeds.rs:53:20: the hostile guest panics as asked
+              tried: `describe` trapped: panicked at tests/guests/hostile/src/misdeeds.rs:55:20: the hostile guest panics as asked
             {"name": "a", "describe": "allocate"}
               tried: `describe` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
             {"name": "a", "list-fixtures": "loop"}
               tried: `fixtures` ran past its deadline of 1000 ms of processor time
             {"name": "a", "list-fixtures": "panic"}
-              tried: `fixtures` trapped: panicked at tests/guests/hostile/src/misdeeds.rs:53:20: the hostile guest panics as asked
+              tried: `fixtures` trapped: panicked at tests/guests/hostile/src/misdeeds.rs:55:20: the hostile guest panics as asked
         "#]],
     );
 }
@@ -154,7 +154,7 @@ fn broken_promises_are_refused() {
         [("fixtures", kindsight_tests::hostile(&description))],
         &expect![[r#"
             fixtures
-              tried: 7 of its fixtures do not hold: fixture `waits`: expected state Pending, got Ready AsAsked (); fixture `panics`: trapped: panicked at tests/guests/hostile/src/misdeeds.rs:53:20: the hostile guest panics as asked; fixture `loops`: ran past its deadline of 50 ms of processor time; fixture `declines`: it says it does not judge such an object; fixture `is none`: not a Kubernetes object: it does not start with `{`; fixture `is another\'s`: no pattern of its description matches  Other; fixture `a \u{1b}[31mred name`: not a Kubernetes object: it does not start with `{`
+              tried: 7 of its fixtures do not hold: fixture `waits`: expected state Pending, got Ready AsAsked (); fixture `panics`: trapped: panicked at tests/guests/hostile/src/misdeeds.rs:55:20: the hostile guest panics as asked; fixture `loops`: ran past its deadline of 50 ms of processor time; fixture `declines`: it says it does not judge such an object; fixture `is none`: not a Kubernetes object: it does not start with `{`; fixture `is another\'s`: no pattern of its description matches  Other; fixture `a \u{1b}[31mred name`: not a Kubernetes object: it does not start with `{`
         "#]],
     );
 }
@@ -300,7 +300,7 @@ fn what_does_not_start_is_refused() {
         ],
         &expect![[r#"
             a start that loops
-              tried: `start` ran past its deadline of 1000 ms of processor time
+              tried: `start` ran past its deadline of 25 ms of processor time
             a trap at the start
               tried: `start` trapped: wasm trap: wasm `unreachable` instruction executed
             1 GiB of memory

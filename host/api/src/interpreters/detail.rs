@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use kindsight_model::{Digest, InterpreterName, Phase, Source};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -48,10 +49,32 @@ pub struct InterpreterDetail {
     pub limits: CallLimits,
     /// Statistics of its calls since it went live on this server.
     pub statistics: CallStatistics,
+    /// Set while too many of its calls end in a fault; left out otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub faulting: Option<Faulting>,
+    /// Number of times that it began to fail too often, since this server began.
+    #[serde(default)]
+    pub trips: u64,
     /// The versions that are known, newest first.
     pub versions: Vec<InterpreterVersion>,
     /// The changes that were made to it, newest first. The oldest are forgotten.
     pub history: Vec<HistoryEntry>,
+}
+
+/// Faults of the live version, more than it may have. It stays live where no other version of it does
+/// better on what it failed on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Faulting {
+    /// Number of different inputs that clusters reported within about the last minute.
+    #[schema(example = 12)]
+    pub calls: u64,
+    /// Number of these that ended in a fault.
+    #[schema(example = 12)]
+    pub faults: u64,
+    /// Begin of its failing too often.
+    #[schema(value_type = String, format = DateTime)]
+    pub since: Timestamp,
 }
 
 /// One sort of object that an interpreter judges.
@@ -87,9 +110,18 @@ pub struct DeclaredState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct CallLimits {
-    /// Processor time of one call, in milliseconds.
+    /// Processor time of one call, in milliseconds, with making an instance where there is none.
     #[schema(example = 50)]
     pub call_deadline_ms: u64,
+    /// Processor time that is added for each MiB of input, in milliseconds.
+    #[serde(default)]
+    #[schema(example = 100)]
+    pub call_deadline_per_mib_ms: u64,
+    /// Largest input: the object and its related objects, trimmed, in bytes. Related objects that do not
+    /// fit are left out.
+    #[serde(default)]
+    #[schema(example = 4_194_304)]
+    pub input_bytes_max: u64,
     /// Memory of one instance, in bytes.
     #[schema(example = 67_108_864)]
     pub memory_bytes_max: u64,

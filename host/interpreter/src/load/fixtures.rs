@@ -85,7 +85,8 @@ fn list(interpreter: &Interpreter, limits: &Limits) -> Result<Vec<Fixture>, Load
     let Some((_, function)) = component.get_export(Some(&interface), "fixtures") else {
         return Ok(Vec::new());
     };
-    let context = InstanceContext::new(Arc::clone(interpreter.by()), limits.memory_bytes_max);
+    let by = Arc::clone(interpreter.by());
+    let context = InstanceContext::new(by, Arc::default(), limits.memory_bytes_max);
     let mut store = store(pre.engine(), context);
     store.set_hostcall_fuel(LOAD_ANSWER_BYTES_MAX);
     begin(&mut store, LOAD_DEADLINE);
@@ -97,8 +98,8 @@ fn list(interpreter: &Interpreter, limits: &Limits) -> Result<Vec<Fixture>, Load
             begin(&mut store, LOAD_DEADLINE);
             function.call(&mut store, ())
         });
-    let (fixtures,) = answer
-        .map_err(|error| LoadError::Call("fixtures", fault_of(&store, &error, LOAD_DEADLINE)))?;
+    let (fixtures,) =
+        answer.map_err(|error| LoadError::Call("fixtures", fault_of(&store, &error)))?;
     Ok(fixtures)
 }
 

@@ -34,14 +34,15 @@ pub(crate) async fn healthz() -> &'static str {
     path = "/readyz",
     tag = "service",
     responses(
-        (status = 200, description = "Queries can be answered.", body = String, content_type = "text/plain", example = "ok"),
+        (status = 200, description = "Queries can be answered. The lines after the first say which interpreters fail too often.", body = String, content_type = "text/plain", example = "ok"),
         (status = 503, description = "Queries cannot be answered yet; the problem lists what is missing.", body = ProblemDocument, content_type = "application/problem+json"),
     ),
 )]
-pub(crate) async fn readyz(State(app): State<AppState>) -> Result<&'static str, Problem> {
+pub(crate) async fn readyz(State(app): State<AppState>) -> Result<String, Problem> {
     let missing = (app.missing)();
     if missing.is_empty() {
-        return Ok("ok");
+        let lines = [vec!["ok".to_owned()], (app.notes)()].concat();
+        return Ok(lines.join("\n"));
     }
     let detail = format!("not ready yet: {}", missing.join("; "));
     Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail))

@@ -139,6 +139,17 @@ async fn the_service_says_where_to_go_and_how_it_is() {
 }
 
 #[tokio::test]
+async fn what_to_look_at_follows_the_first_line_of_readyz() {
+    let state = AppState {
+        notes: Arc::new(|| vec!["interpreter a is faulting".to_owned()]),
+        ..state(Limits::default())
+    };
+    let answer = send(router(state), "GET", "/readyz", Body::empty()).await;
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.text, "ok\ninterpreter a is faulting");
+}
+
+#[tokio::test]
 async fn what_is_missing_is_said_until_it_is_there() {
     let state = AppState {
         missing: Arc::new(|| vec!["the store".to_owned(), "interpreters".to_owned()]),

@@ -3,10 +3,10 @@
 use std::sync::Mutex;
 
 use kindsight_api::interpreters::{
-    CallLimits, CallStatistics, ChangeSample, ChangedBy, CommandAnswer, DeclaredState, HandledKind,
-    HistoryEntry, InterpreterDetail, InterpreterList, InterpreterStatus, InterpreterSummary,
-    InterpreterVersion, Latency, Outcome, OutcomeStatus, Refusal, SampledVerdict, ShadowFaults,
-    ShadowLatency, ShadowReport, ShadowedVersion, VerdictChange,
+    CallLimits, CallStatistics, ChangeSample, ChangedBy, CommandAnswer, DeclaredState, Faulting,
+    HandledKind, HistoryEntry, InterpreterDetail, InterpreterList, InterpreterStatus,
+    InterpreterSummary, InterpreterVersion, Latency, Outcome, OutcomeStatus, Refusal,
+    SampledVerdict, ShadowFaults, ShadowLatency, ShadowReport, ShadowedVersion, VerdictChange,
 };
 use kindsight_model::{CatalogAction, Digest, InterpreterName, LoadStep, Source, VersionOutcome};
 use serde_json::{Map, Value, json};
@@ -102,6 +102,8 @@ pub(super) fn summary() -> InterpreterSummary {
         candidate: Some(digest(CANDIDATE)),
         calls: 12,
         faults: 3,
+        faulting: Some(faulting()),
+        trips: 0,
     }
 }
 
@@ -111,6 +113,14 @@ fn latency() -> Latency {
         p90: 60,
         p99: 200,
         max: 900,
+    }
+}
+
+fn faulting() -> Faulting {
+    Faulting {
+        calls: 12,
+        faults: 11,
+        since: "2026-01-02T03:04:05Z".parse().unwrap(),
     }
 }
 
@@ -135,6 +145,8 @@ pub(super) fn detail() -> InterpreterDetail {
         settings: Some(settings(json!({"patience-s": 30}))),
         settings_schema: Some(json!({"type": "object"})),
         limits: CallLimits {
+            call_deadline_per_mib_ms: 100,
+            input_bytes_max: 4_194_304,
             call_deadline_ms: 50,
             memory_bytes_max: 67_108_864,
             calls_max: 10_000,
@@ -147,6 +159,8 @@ pub(super) fn detail() -> InterpreterDetail {
             memory_high_water_bytes: 1_048_576,
             instances: 2,
         },
+        faulting: Some(faulting()),
+        trips: 0,
         versions: vec![InterpreterVersion {
             digest: digest(CANDIDATE),
             version: "1.1.0".to_owned(),

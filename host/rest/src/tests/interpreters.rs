@@ -47,7 +47,7 @@ async fn all_interpreters_are_listed() {
     let text = digests.iter().fold(answer.text, |text, (word, digest)| {
         text.replace(digest, word)
     });
-    expect![[r#"{"generation":7,"interpreters":[{"name":"apps","status":"live","source":"built-in","version":"1.0.0","digest":"live","kinds":["apps/*/Deployment"],"candidate":"candidate","calls":12,"faults":3}]}"#]].assert_eq(&text);
+    expect![[r#"{"generation":7,"interpreters":[{"name":"apps","status":"live","source":"built-in","version":"1.0.0","digest":"live","kinds":["apps/*/Deployment"],"candidate":"candidate","calls":12,"faults":3,"faulting":{"calls":12,"faults":11,"since":"2026-01-02T03:04:05Z"},"trips":0}]}"#]].assert_eq(&text);
 }
 
 #[tokio::test]
@@ -59,6 +59,11 @@ async fn one_interpreter_is_told_in_full() {
     expect![[r#"
         {
           "digest": "sha256:1111111111111111111111111111111111111111111111111111111111111111",
+          "faulting": {
+            "calls": 12,
+            "faults": 11,
+            "since": "2026-01-02T03:04:05Z"
+          },
           "history": [
             {
               "action": "breaker",
@@ -82,7 +87,9 @@ async fn one_interpreter_is_told_in_full() {
           ],
           "limits": {
             "call-deadline-ms": 50,
+            "call-deadline-per-mib-ms": 100,
             "calls-max": 10000,
+            "input-bytes-max": 4194304,
             "log-lines-max": 32,
             "memory-bytes-max": 67108864
           },
@@ -117,6 +124,7 @@ async fn one_interpreter_is_told_in_full() {
           },
           "status": "live",
           "summary": "Deployments and what is like them.",
+          "trips": 0,
           "version": "1.0.0",
           "versions": [
             {
@@ -140,10 +148,10 @@ fn what_does_not_apply_is_left_out() {
         version: None,
         digest: None,
         candidate: None,
+        faulting: None,
         ..summary()
     };
-    let expected =
-        r#"{"name":"apps","status":"none","kinds":["apps/*/Deployment"],"calls":12,"faults":3}"#;
+    let expected = r#"{"name":"apps","status":"none","kinds":["apps/*/Deployment"],"calls":12,"faults":3,"trips":0}"#;
     let text = serde_json::to_string(&nothing_live).unwrap();
     assert_eq!(text, expected);
     let read: InterpreterSummary = serde_json::from_str(&text).unwrap();

@@ -2,10 +2,10 @@
 
 use jiff::Timestamp;
 use kindsight_api::interpreters as api;
-use kindsight_catalog::{Catalog, Entry, Event, Shadow, Version};
+use kindsight_catalog::{Catalog, Entry, Event, Faulting, Shadow, Version};
 use kindsight_interpreter::{
-    CallSnapshot, Comparison, Description, Interpreter, KindPattern, LOG_LINES_MAX, Limits,
-    RelatedRule, Relation,
+    CALL_DEADLINE_PER_MIB, CallSnapshot, Comparison, Description, INPUT_BYTES_MAX, Interpreter,
+    KindPattern, LOG_LINES_MAX, Limits, RelatedRule, Relation,
 };
 use kindsight_model::InterpreterName;
 
@@ -28,6 +28,7 @@ fn summary(catalog: &Catalog, name: &InterpreterName, entry: &Entry) -> api::Int
     let interpreter = effective.and_then(|(_, version)| catalog.loaded(&version.digest));
     let kinds = interpreter.iter().flat_map(|it| &it.description().kinds);
     let counted = counted(catalog, name, entry);
+    let breaker = catalog.breaker(name);
     api::InterpreterSummary {
         name: name.to_string(),
         status: status(entry),
@@ -38,6 +39,8 @@ fn summary(catalog: &Catalog, name: &InterpreterName, entry: &Entry) -> api::Int
         candidate: entry.candidate().map(|(_, version)| version.digest.clone()),
         calls: counted.calls,
         faults: counted.faults_total(),
+        faulting: breaker.faulting.as_ref().map(faulting),
+        trips: breaker.trips,
     }
 }
 
@@ -52,6 +55,7 @@ pub(super) fn detail(
     let interpreter = effective.and_then(|(_, version)| catalog.loaded(&version.digest));
     let description = interpreter.as_deref().map(Interpreter::description);
     let schema = description.and_then(|it| it.settings_schema.as_deref());
+    let breaker = catalog.breaker(name);
     Some(api::InterpreterDetail {
         name: name.clone(),
         status: status(&entry),
@@ -65,14 +69,26 @@ pub(super) fn detail(
         settings_schema: schema.and_then(|schema| serde_json::from_str(schema).ok()),
         limits: api::CallLimits {
             call_deadline_ms: number(limits.call_deadline.as_millis()),
+            call_deadline_per_mib_ms: number(CALL_DEADLINE_PER_MIB.as_millis()),
+            input_bytes_max: number(INPUT_BYTES_MAX),
             memory_bytes_max: number(limits.memory_bytes_max),
             calls_max: u64::from(limits.calls_max),
             log_lines_max: u64::from(LOG_LINES_MAX),
         },
         statistics: statistics(counted(catalog, name, &entry)),
+        faulting: breaker.faulting.as_ref().map(faulting),
+        trips: breaker.trips,
         versions: versions(&entry),
         history: entry.history.iter().rev().map(event).collect(),
     })
+}
+
+fn faulting(faulting: &Faulting) -> api::Faulting {
+    api::Faulting {
+        calls: faulting.calls,
+        faults: faulting.faults,
+        since: time(faulting.since_ms),
+    }
 }
 
 fn kinds(description: &Description) -> Vec<api::HandledKind> {

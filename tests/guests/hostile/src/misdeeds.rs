@@ -21,10 +21,12 @@ pub(crate) fn judge(object: &Object<'_>) -> Result<Verdict, Failure> {
         "undeclared-state" => Verdict::new(text.to_owned(), "", ""),
         "long-message" => {
             let bytes = object.at("/spec/bytes").integer().unwrap_or(0);
-            Verdict::ready(
-                "LongMessage",
-                "é".repeat(usize::try_from(bytes / 2).unwrap_or(0)),
-            )
+            let message = "é".repeat(usize::try_from(bytes / 2).unwrap_or(0));
+            // The SDK cuts the messages of verdicts, not those of failures.
+            if message.len() > 1 << 17 {
+                return Err(Failure::Internal(message));
+            }
+            Verdict::ready("LongMessage", message)
         }
         "say" => Verdict::ready(text, text),
         "count" => {

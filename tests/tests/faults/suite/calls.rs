@@ -150,7 +150,7 @@ fn what_misbehaves_when_it_is_asked() {
         interpret: traps
           Unknown InterpreterTrapped: interpreter hostile 1.0.0 (sha256:…) trapped: wasm trap: wasm `unreachable` instruction executed
         interpret: panics
-          Unknown InterpreterTrapped: interpreter hostile 1.0.0 (sha256:…) trapped: panicked at tests/guests/hostile/src/misdeeds.rs:53:20: the hostile guest panics as asked
+          Unknown InterpreterTrapped: interpreter hostile 1.0.0 (sha256:…) trapped: panicked at tests/guests/hostile/src/misdeeds.rs:55:20: the hostile guest panics as asked
         interpret: floods the log
           Ready AsAsked: 
         interpret: logs escapes
@@ -166,7 +166,7 @@ fn what_misbehaves_when_it_is_asked() {
         interpret: a message of a MiB
           Unknown InterpreterAnswerTooLarge: interpreter hostile 1.0.0 (sha256:…) answered with too much: more text than the host takes over
         interpret: a message that turns around
-          Ready  ydaeR:  ydaeR
+          Ready �ydaeR: �ydaeR
         interpret: memory without end
           Unknown InterpreterOutOfMemory: interpreter by-hand 1.0.0 (sha256:…) asked for more than its limits of 8388608 bytes of memory and 20000 table elements
         interpret: all memory at once

@@ -141,7 +141,7 @@ fn what_does_not_come_up() {
         &cases(),
         &expect![[r#"
         start: loops
-          tried: `start` ran past its deadline of 1000 ms of processor time
+          tried: `start` ran past its deadline of 25 ms of processor time
         start: traps
           tried: `start` trapped: wasm trap: wasm `unreachable` instruction executed
         start: recurses
@@ -169,7 +169,7 @@ fn what_does_not_come_up() {
         describe: traps
           tried: `describe` trapped: wasm trap: wasm `unreachable` instruction executed
         describe: panics
-          tried: `describe` trapped: panicked at tests/guests/hostile/src/misdeeds.rs:53:20: the hostile guest panics as asked
+          tried: `describe` trapped: panicked at tests/guests/hostile/src/misdeeds.rs:55:20: the hostile guest panics as asked
         describe: beyond its memory
           tried: `describe` answered with something the contract does not allow: pointer out of bounds of memory
         describe: not aligned
@@ -193,7 +193,7 @@ fn what_does_not_come_up() {
         fixtures: traps
           tried: `fixtures` trapped: wasm trap: wasm `unreachable` instruction executed
         fixtures: panics
-          tried: `fixtures` trapped: panicked at tests/guests/hostile/src/misdeeds.rs:53:20: the hostile guest panics as asked
+          tried: `fixtures` trapped: panicked at tests/guests/hostile/src/misdeeds.rs:55:20: the hostile guest panics as asked
     "#]],
     );
 }

@@ -3,10 +3,11 @@
 use std::io::{self, BufWriter, Write};
 
 use kindsight_api::interpret::ObjectVerdict;
+use kindsight_model::clean_json;
 use serde::Serialize;
 
 use crate::cli::VerdictOutput;
-use crate::table::Table;
+use crate::table::{Table, clean_lines};
 
 /// Prints verdicts in one of the formats. All but tables are flushed after each group, so that
 /// verdicts can be piped on while input arrives.
@@ -63,11 +64,11 @@ impl<W: Write> Printer<W> {
                 let before: &[u8] = if *any { b",\n" } else { b"{\"verdicts\":[\n" };
                 to.write_all(before)?;
                 *any = true;
-                serde_json::to_writer(to, line).map_err(io::Error::from)?;
+                to.write_all(clean_json(&serde_json::to_string(line)?).as_bytes())?;
             }
             Form::Jsonl(to) => {
-                serde_json::to_writer(&mut *to, line).map_err(io::Error::from)?;
-                to.write_all(b"\n")?;
+                let line = serde_json::to_string(line)?;
+                writeln!(to, "{}", clean_json(&line))?;
             }
             Form::Yaml(to) => {
                 to.write_all(b"---\n")?;
@@ -140,5 +141,7 @@ impl Columns {
 }
 
 fn yaml(line: &impl Serialize) -> anyhow::Result<String> {
-    serde_saphyr::to_string(line).map_err(|error| anyhow::anyhow!("write YAML: {error}"))
+    let yaml = serde_saphyr::to_string(line);
+    let yaml = yaml.map_err(|error| anyhow::anyhow!("write YAML: {error}"))?;
+    Ok(clean_lines(&yaml) + "\n")
 }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use kindsight_api::interpreters::{InterpreterList, Outcome, OutcomeStatus};
-use kindsight_model::{Digest, Source};
+use kindsight_model::{Digest, Source, clean_json};
 use serde::Serialize;
 
 use crate::table::{Table, clean};
@@ -41,7 +41,9 @@ pub(crate) fn list(mut to: impl Write, list: &InterpreterList) -> io::Result<()>
             &it.name,
             text(it.version.as_ref()),
             it.source.map_or("", Source::as_str),
-            it.status.as_str(),
+            it.faulting
+                .as_ref()
+                .map_or(it.status.as_str(), |_| "faulting"),
             it.digest.as_ref().map_or("", Digest::short),
             &it.calls.to_string(),
             &it.faults.to_string(),
@@ -93,17 +95,7 @@ fn cut(kinds: &[String]) -> String {
 /// Indented JSON. Control characters are escaped: the JSON means the same and cannot control a
 /// terminal.
 fn json(value: &impl Serialize) -> String {
-    let text = serde_json::to_string_pretty(value).unwrap_or_default();
-    let mut escaped = String::new();
-    for character in text.chars() {
-        if character.is_control() && character != '\n' {
-            // Writing to a String does not fail.
-            let _ = write!(escaped, "\\u{:04x}", u32::from(character));
-        } else {
-            escaped.push(character);
-        }
-    }
-    escaped
+    clean_json(&serde_json::to_string_pretty(value).unwrap_or_default()).into_owned()
 }
 
 /// `1 fault`, `2 faults`.

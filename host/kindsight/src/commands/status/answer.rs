@@ -56,7 +56,7 @@ fn resources<'s, 'a>(
 }
 
 fn totals(to: &mut impl Write, status: &Status<'_>) -> io::Result<()> {
-    let mut line = format!("\n{}", status.name);
+    let mut line = status.name.to_string();
     let state = status.status.as_ref().map(ContextStatus::as_str);
     for part in [state, status.message.as_deref()].into_iter().flatten() {
         line.extend([": ", part]);
@@ -71,7 +71,7 @@ fn totals(to: &mut impl Write, status: &Status<'_>) -> io::Result<()> {
             let _ = write!(line, "; {}", counts.join(", "));
         }
     }
-    writeln!(to, "{line}")?;
+    writeln!(to, "\n{}", clean(&line))?;
     for (_, cluster) in clusters(status) {
         if let (Some(since), Some(reason)) = stale(&cluster.readiness) {
             writeln!(to, "stale since {since}: {}", clean(reason))?;

@@ -36,6 +36,9 @@ fn head(to: &mut impl Write, detail: &InterpreterDetail) -> io::Result<()> {
     let mut versions = detail.versions.iter();
     let candidate = versions.find(|it| it.outcome == VersionOutcome::Candidate);
     let candidate = candidate.map(|it| format!("{} {}", it.version, it.digest));
+    let faulting = detail.faulting.as_ref();
+    let faulting =
+        faulting.map(|it| format!("{} of {} calls since {}", it.faults, it.calls, it.since));
     for (name, value) in [
         ("name", detail.name.as_str()),
         ("status", detail.status.as_str()),
@@ -43,6 +46,7 @@ fn head(to: &mut impl Write, detail: &InterpreterDetail) -> io::Result<()> {
         ("source", detail.source.map_or("", Source::as_str)),
         ("digest", detail.digest.as_ref().map_or("", Digest::as_str)),
         ("candidate", text(candidate.as_ref())),
+        ("faulting", text(faulting.as_ref())),
         ("summary", &detail.summary),
     ] {
         if !value.is_empty() {
@@ -69,11 +73,13 @@ fn states(to: &mut impl Write, detail: &InterpreterDetail) -> io::Result<()> {
     table.flush()
 }
 
-/// Prints the limits, with the names of the flags of `kindsight serve` that set them.
+/// Prints the limits. Where a flag of `kindsight serve` sets one, it has that name.
 fn limits(to: &mut impl Write, detail: &InterpreterDetail) -> io::Result<()> {
     let limits = &detail.limits;
     let rows = [
         ("call-deadline-ms", limits.call_deadline_ms),
+        ("call-deadline-per-mib-ms", limits.call_deadline_per_mib_ms),
+        ("input-bytes-max", limits.input_bytes_max),
         ("memory-bytes-max", limits.memory_bytes_max),
         ("calls-max", limits.calls_max),
         ("log-lines-max", limits.log_lines_max),
@@ -99,6 +105,7 @@ fn statistics(to: &mut impl Write, detail: &InterpreterDetail) -> io::Result<()>
     let rows = [
         ("calls", statistics.calls.to_string()),
         ("faults", faults),
+        ("trips", detail.trips.to_string()),
         (
             "latency-us",
             format!("p50 {p50}, p90 {p90}, p99 {p99}, max {max}"),

@@ -2,9 +2,10 @@ use std::collections::BTreeMap;
 
 use expect_test::{Expect, expect};
 use kindsight_api::interpreters::{
-    CallLimits, CallStatistics, ChangeSample, ChangedBy, DeclaredState, HandledKind, HistoryEntry,
-    InterpreterDetail, InterpreterStatus, InterpreterSummary, InterpreterVersion, Latency,
-    SampledVerdict, ShadowFaults, ShadowLatency, ShadowReport, ShadowedVersion, VerdictChange,
+    CallLimits, CallStatistics, ChangeSample, ChangedBy, DeclaredState, Faulting, HandledKind,
+    HistoryEntry, InterpreterDetail, InterpreterStatus, InterpreterSummary, InterpreterVersion,
+    Latency, SampledVerdict, ShadowFaults, ShadowLatency, ShadowReport, ShadowedVersion,
+    VerdictChange,
 };
 use kindsight_model::{CatalogAction, Phase, VersionOutcome};
 use serde_json::json;
@@ -32,6 +33,8 @@ fn summary(name: &str, kinds: &[&str]) -> InterpreterSummary {
         candidate: None,
         calls: 1234,
         faults: 0,
+        faulting: None,
+        trips: 0,
     }
 }
 
@@ -48,6 +51,10 @@ fn a_list_is_a_line_each_with_as_many_kinds_as_fit() {
         generation: 7,
         interpreters: vec![
             summary("apps", &apps),
+            InterpreterSummary {
+                faulting: detail().faulting,
+                ..summary("batch", &["batch/*/Job"])
+            },
             InterpreterSummary {
                 status: InterpreterStatus::Disabled,
                 source: Some(Source::Upload),
@@ -70,6 +77,7 @@ fn a_list_is_a_line_each_with_as_many_kinds_as_fit() {
         &expect![[r#"
         NAME          VERSION  SOURCE    STATUS    DIGEST               CALLS  FAULTS  CANDIDATE            KINDS
         apps          1.0.0    built-in  live      sha256:aaaaaaaaaaaa  1234   0       -                    apps/*/DaemonSet, apps/*/Deployment +2
+        batch         1.0.0    built-in  faulting  sha256:aaaaaaaaaaaa  1234   0       -                    batch/*/Job
         gadgets       1.0.0    upload    disabled  sha256:aaaaaaaaaaaa  1234   3       sha256:bbbbbbbbbbbb  widgets.example.com/*/AWidgetWithANameThatIsTooLongForAnyColumn +1
         new [31mname  -        -         none      -                    0      0       -                    -
     "#]],
@@ -114,10 +122,18 @@ fn detail() -> InterpreterDetail {
         settings_schema: Some(json!({"type": "object"})),
         limits: CallLimits {
             call_deadline_ms: 50,
+            call_deadline_per_mib_ms: 100,
+            input_bytes_max: 4_194_304,
             memory_bytes_max: 67_108_864,
             calls_max: 1000,
             log_lines_max: 32,
         },
+        faulting: Some(Faulting {
+            calls: 12,
+            faults: 11,
+            since: "2025-01-01T00:00:00Z".parse().unwrap(),
+        }),
+        trips: 2,
         statistics: CallStatistics {
             calls: 1234,
             faults: BTreeMap::from([
@@ -176,6 +192,7 @@ fn inspect_has_a_section_for_everything() {
         source     upload
         digest     sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
         candidate  1.2.0 sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc
+        faulting   11 of 12 calls since 2025-01-01T00:00:00Z
         summary    Widgets, as they are
 
         KIND                  RELATED            FIELDS
@@ -195,15 +212,18 @@ fn inspect_has_a_section_for_everything() {
           "type": "object"
         }
 
-        LIMIT             VALUE
-        call-deadline-ms  50
-        memory-bytes-max  67108864
-        calls-max         1000
-        log-lines-max     32
+        LIMIT                     VALUE
+        call-deadline-ms          50
+        call-deadline-per-mib-ms  100
+        input-bytes-max           4194304
+        memory-bytes-max          67108864
+        calls-max                 1000
+        log-lines-max             32
 
         STATISTIC                VALUE
         calls                    1234
         faults                   4: 1 InterpreterTimeout, 3 InterpreterTrapped
+        trips                    2
         latency-us               p50 12, p90 20, p99 41, max 900
         memory-high-water-bytes  1179648
         instances                2
@@ -241,16 +261,20 @@ fn inspect_omits_empty_sections() {
         &expect![[r#"
         name       widgets
         status     none
+        faulting   11 of 12 calls since 2025-01-01T00:00:00Z
 
-        LIMIT             VALUE
-        call-deadline-ms  50
-        memory-bytes-max  67108864
-        calls-max         1000
-        log-lines-max     32
+        LIMIT                     VALUE
+        call-deadline-ms          50
+        call-deadline-per-mib-ms  100
+        input-bytes-max           4194304
+        memory-bytes-max          67108864
+        calls-max                 1000
+        log-lines-max             32
 
         STATISTIC                VALUE
         calls                    0
         faults                   0
+        trips                    2
         latency-us               p50 0, p90 0, p99 0, max 0
         memory-high-water-bytes  0
         instances                0

@@ -1,13 +1,20 @@
+//! Comparison of two sets of interpreters on the same objects.
+
 use std::cell::Cell;
+use std::sync::Arc;
 
-use kindsight_model::{Source, decode_bundle};
+use kindsight_interpreter::{
+    CallSnapshot, Comparison, Interpreters, Limits, Published, ReportedGroup, compare,
+};
+use kindsight_model::{Object, Source, decode_bundle};
 
-use super::*;
-use crate::Interpreters;
+/// Samples of one change, and changes that are reported.
+const SAMPLES_MAX: usize = 5;
+const CHANGES_MAX: usize = 200;
 
 /// Report of the monitor in one cluster of the recording.
 const BUNDLE: &[u8] = include_bytes!(concat!(
-    "../../../server/recording/clusters/vfw-cluster-provider+edge01/",
+    "../../host/server/recording/clusters/vfw-cluster-provider+edge01/",
     "2755581958183303505-sink.json"
 ));
 

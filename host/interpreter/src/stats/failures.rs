@@ -1,0 +1,165 @@
+//! Inputs on which calls failed lately: told apart, and a few of them kept.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::failed_input::FailedInput;
+use crate::limits::{FAILED_INPUT_BYTES_MAX, FAILED_INPUTS_MAX, FAULTS_KNOWN_MAX};
+
+/// Time for which an input is known at least, while the counters are read.
+const KNOWN_FOR: Duration = Duration::from_mins(1);
+
+/// Failed inputs of one interpreter. Locked when a call ends in a fault, and by readers.
+#[derive(Default)]
+pub(super) struct Failures(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    /// Keyed by chance, so that nobody can make two inputs that count as one.
+    hasher: RandomState,
+    known: HashSet<u64>,
+    known_before: HashSet<u64>,
+    turned: Option<Instant>,
+    repeated: u64,
+    kept: Vec<FailedInput>,
+}
+
+impl Failures {
+    /// Returns whether a call with the same input failed within the last minute; then it is counted
+    /// as repeated.
+    pub(super) fn is_repeated(&self, input: &str) -> bool {
+        let mut state = self.state();
+        let hash = state.hasher.hash_one(input);
+        let is_known = state.known_before.contains(&hash) || state.known.contains(&hash);
+        if is_known {
+            state.repeated += 1;
+        } else {
+            if state.known.len() >= FAULTS_KNOWN_MAX {
+                state.turn();
+            }
+            state.known.insert(hash);
+        }
+        is_known
+    }
+
+    /// Calls whose input had failed before.
+    pub(super) fn repeated(&self) -> u64 {
+        self.state().repeated
+    }
+
+    /// Forgets, in two steps, what failed longer ago than a minute.
+    pub(super) fn forget(&self, now: Instant) {
+        let mut state = self.state();
+        let turned = *state.turned.get_or_insert(now);
+        if now.saturating_duration_since(turned) >= KNOWN_FOR {
+            state.turned = Some(now);
+            state.turn();
+            if state.known_before.is_empty() {
+                state.kept = Vec::new();
+            }
+        }
+    }
+
+    /// Keeps an input while there is space; the smallest stay.
+    pub(super) fn keep(&self, input: FailedInput) {
+        let mut state = self.state();
+        let kept = &mut state.kept;
+        kept.retain(|it| it.object.json != input.object.json);
+        kept.push(input);
+        kept.sort_by_key(FailedInput::bytes);
+        let mut bytes = 0_usize;
+        let fitting = kept.iter().take(FAILED_INPUTS_MAX).take_while(|it| {
+            bytes = bytes.saturating_add(it.bytes());
+            bytes <= FAILED_INPUT_BYTES_MAX
+        });
+        let fitting = fitting.count();
+        kept.truncate(fitting);
+    }
+
+    /// The inputs that are kept, smallest first.
+    pub(super) fn kept(&self) -> Vec<FailedInput> {
+        self.state().kept.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn turn(&mut self) {
+        self.known_before = std::mem::take(&mut self.known);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use kindsight_model::Object;
+
+    use super::*;
+
+    fn input(bytes: usize) -> FailedInput {
+        let json = r#"{"kind": "K", "pad": ""}"#;
+        let pad = "x".repeat(bytes - json.len());
+        let json = json.replace(r#""pad": """#, &format!(r#""pad": "{pad}""#));
+        FailedInput {
+            object: Object::from_json(json).expect("an object"),
+            related: Arc::default(),
+            now_ms: 0,
+        }
+    }
+
+    #[test]
+    fn an_input_counts_once_a_minute() {
+        let (failures, start) = (Failures::default(), Instant::now());
+        failures.forget(start);
+        assert!(!failures.is_repeated("a"));
+        assert!(failures.is_repeated("a"));
+        assert!(!failures.is_repeated("b"));
+        failures.forget(start + KNOWN_FOR);
+        assert!(failures.is_repeated("a"), "it may have failed a moment ago");
+        failures.forget(start + KNOWN_FOR * 2);
+        assert!(!failures.is_repeated("a"));
+        assert_eq!(failures.repeated(), 2);
+    }
+
+    #[test]
+    fn there_is_a_limit_to_the_inputs_that_are_known() {
+        let failures = Failures::default();
+        for number in 0..FAULTS_KNOWN_MAX * 5 {
+            assert!(!failures.is_repeated(&number.to_string()));
+        }
+        let state = failures.state();
+        assert!(state.known.len() + state.known_before.len() <= FAULTS_KNOWN_MAX * 2);
+    }
+
+    #[test]
+    fn the_smallest_inputs_are_kept_while_they_fail() {
+        let (failures, start) = (Failures::default(), Instant::now());
+        failures.forget(start);
+        for bytes in (100..120).rev() {
+            assert!(!failures.is_repeated(&bytes.to_string()));
+            failures.keep(input(bytes));
+            failures.keep(input(bytes));
+        }
+        let bytes = |failures: &Failures| -> Vec<usize> {
+            failures.kept().iter().map(FailedInput::bytes).collect()
+        };
+        assert_eq!(bytes(&failures), (100..108).collect::<Vec<_>>());
+        failures.forget(start + KNOWN_FOR);
+        assert_eq!(bytes(&failures).len(), FAILED_INPUTS_MAX);
+        failures.forget(start + KNOWN_FOR * 2);
+        assert_eq!(bytes(&failures), [0; 0]);
+        let largest = kindsight_model::OBJECT_BYTES_MAX;
+        for _ in 0..3 {
+            failures.keep(input(largest));
+            failures.keep(input(largest - 1));
+            failures.keep(input(largest - 2));
+        }
+        assert_eq!(bytes(&failures), [largest - 2, largest - 1]);
+    }
+}

@@ -1,0 +1,196 @@
+//! Threads of workers: reports come first, and objects that were sent get their share.
+
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, bounded, select};
+use kindsight_model::{Object, Verdict, host_reason};
+
+use crate::limits::{REPORTS_PER_SENT, SENT_TURN};
+use crate::priority::lower_priority;
+use crate::published::Published;
+use crate::related::Siblings;
+use crate::worker::{Purpose, Worker};
+
+/// Objects a worker judges before it yields to queries: some tenths of a millisecond. The
+/// scheduler's own time slices are ten times as long, and a query is answered in less.
+const OBJECTS_PER_YIELD: usize = 16;
+
+/// A part of one batch, for one worker.
+pub(crate) struct Slice {
+    pub(crate) set: Arc<Published>,
+    pub(crate) objects: Arc<[Object]>,
+    pub(crate) range: Range<usize>,
+    pub(crate) siblings: Arc<Siblings>,
+    pub(crate) now_ms: i64,
+    /// Set when nobody waits for the verdicts any more.
+    pub(crate) is_gone: Arc<AtomicBool>,
+    pub(crate) reply: Sender<(usize, Vec<Verdict>)>,
+}
+
+/// The ends of the two queues that batches are put into.
+pub(crate) struct Queues {
+    pub(crate) reported: Sender<Slice>,
+    pub(crate) sent: Sender<Slice>,
+}
+
+/// The ends of the two queues that workers take slices from.
+#[derive(Clone)]
+pub(crate) struct Work {
+    reported: Receiver<Slice>,
+    sent: Receiver<Slice>,
+}
+
+/// Makes two queues of `queue_max` slices each.
+pub(crate) fn queues(queue_max: usize) -> (Queues, Work) {
+    let (reported, reported_rx) = bounded(queue_max);
+    let (sent, sent_rx) = bounded(queue_max);
+    let work = Work {
+        reported: reported_rx,
+        sent: sent_rx,
+    };
+    (Queues { reported, sent }, work)
+}
+
+/// One worker, replaced when it panics.
+pub(crate) struct WorkerThread<M> {
+    make: M,
+    worker: Worker,
+    work: Work,
+    idle_max: Duration,
+    /// Slice of a request that is judged in turns, and its verdicts so far.
+    begun: Option<(Slice, Vec<Verdict>)>,
+    /// Time that reports are to get before the next turn of a request.
+    owed: Duration,
+}
+
+impl<M: Fn() -> Worker> WorkerThread<M> {
+    /// A thread whose worker is made by `make`.
+    pub(crate) fn new(make: M, work: Work, idle_max: Duration) -> Self {
+        Self {
+            worker: make(),
+            make,
+            work,
+            idle_max,
+            begun: None,
+            owed: Duration::ZERO,
+        }
+    }
+
+    /// Judges slices as they come, and sweeps idle instances when none comes, until both queues are
+    /// closed.
+    pub(crate) fn run(mut self) {
+        lower_priority();
+        while self.turn() {}
+    }
+
+    /// Does the next piece of work; returns whether more may come. Reports are judged as long as
+    /// there are any, but for [`SENT_TURN`] after [`REPORTS_PER_SENT`] times as long.
+    fn turn(&mut self) -> bool {
+        if self.begun.is_none()
+            && let Ok(slice) = self.work.sent.try_recv()
+        {
+            self.begun = Some((slice, Vec::new()));
+        }
+        if self.begun.is_none() || !self.owed.is_zero() {
+            match self.work.reported.try_recv() {
+                Ok(slice) => {
+                    self.report(&slice);
+                    return true;
+                }
+                Err(_) => self.owed = Duration::ZERO,
+            }
+        }
+        if let Some((slice, judged)) = self.begun.take() {
+            self.begun = self.go_on(slice, judged);
+            return true;
+        }
+        let work = self.work.clone();
+        select! {
+            recv(work.reported) -> slice => slice.map(|slice| self.report(&slice)).is_ok(),
+            recv(work.sent) -> slice => {
+                self.begun = slice.ok().map(|slice| (slice, Vec::new()));
+                self.begun.is_some()
+            }
+            default(self.idle_max) => {
+                self.worker.sweep();
+                true
+            }
+        }
+    }
+
+    /// Judges a slice of a report.
+    fn report(&mut self, slice: &Slice) {
+        let begin = Instant::now();
+        let objects = slice.objects.get(slice.range.clone()).unwrap_or_default();
+        let mut judged = Vec::with_capacity(objects.len());
+        for part in objects.chunks(OBJECTS_PER_YIELD) {
+            for object in part {
+                judged.push(self.judge(slice, object, Purpose::Reported));
+            }
+            thread::yield_now();
+        }
+        // The caller may have ended; its verdicts are in the memo all the same.
+        let _ = slice.reply.send((slice.range.start, judged));
+        self.owed = self.owed.saturating_sub(begin.elapsed());
+    }
+
+    /// Judges objects of a request for one turn; returns what is left of the slice.
+    fn go_on(&mut self, slice: Slice, mut judged: Vec<Verdict>) -> Option<(Slice, Vec<Verdict>)> {
+        let begin = Instant::now();
+        let next = slice.range.start + judged.len();
+        let objects = slice.objects.get(next..slice.range.end);
+        for object in objects.unwrap_or_default() {
+            if slice.is_gone.load(Ordering::Relaxed) {
+                return None;
+            }
+            judged.push(self.judge(&slice, object, Purpose::Sent));
+            if begin.elapsed() >= SENT_TURN {
+                break;
+            }
+        }
+        thread::yield_now();
+        self.owed = begin.elapsed() * REPORTS_PER_SENT;
+        if judged.len() < slice.range.len() {
+            return Some((slice, judged));
+        }
+        let _ = slice.reply.send((slice.range.start, judged));
+        None
+    }
+
+    /// Judges one object. Where the worker panics, it is replaced: its instances and buffers may be in
+    /// any state.
+    fn judge(&mut self, slice: &Slice, object: &Object, purpose: Purpose) -> Verdict {
+        let Slice {
+            set,
+            siblings,
+            now_ms,
+            ..
+        } = slice;
+        let judged = catch_unwind(AssertUnwindSafe(|| {
+            #[cfg(test)]
+            assert_ne!(&*object.name, tests::PANICS);
+            self.worker
+                .judge_for(purpose, set, object, siblings, *now_ms)
+        }));
+        judged.unwrap_or_else(|_| {
+            tracing::error!(object.gvk = %object.gvk, "a worker panicked and is replaced");
+            let panicked = std::mem::replace(&mut self.worker, (self.make)());
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(panicked)));
+            lost()
+        })
+    }
+}
+
+/// The verdict on an object whose worker panicked.
+pub(crate) fn lost() -> Verdict {
+    let message = "the worker thread that judged it panicked; this is a bug in the host";
+    Verdict::unknown(host_reason::NO_ANSWER, message)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+//! Objects that are sent to be judged: whatever they are, they change nothing for others.
+
+use kindsight_tests::worst::{self, SHAPES};
+
+use crate::http::Request;
+use crate::stage::Stage;
+
+/// Objects of one request: together they are as large as a body may be.
+const OBJECTS: usize = 12;
+/// Bytes of each.
+const OBJECT_BYTES: usize = 600_000;
+
+/// Kinds of five built-in interpreters, and a field that each of them reads.
+const KINDS: [(&str, &str, &str); 5] = [
+    ("x.example", "Foo", "/status"),
+    ("apps", "Deployment", "/status/conditions"),
+    ("", "Pod", "/status/containerStatuses"),
+    ("batch", "Job", "/status/conditions"),
+    ("gateway.networking.k8s.io", "Gateway", "/status/listeners"),
+];
+
+/// Requests that once made each of these interpreters time out until the circuit breaker took them out,
+/// for everybody and for good.
+pub(crate) fn nobody_switches_an_interpreter_off_by_what_they_send() {
+    let stage = Stage::start();
+    let before = interpreters(&stage);
+    for (group, kind, pointer) in KINDS {
+        for name in ["numbers", "empty objects", "counts"] {
+            let shape = SHAPES.iter().find(|(it, _)| *it == name).expect("a shape");
+            let object = worst::object(group, kind, pointer, shape, OBJECT_BYTES);
+            let body = format!("[{}]", vec![object; OBJECTS].join(","));
+            let answer = stage.json("POST", "/v2/interpret", &body);
+            assert_eq!(answer.status, 200, "{}", answer.head);
+            let verdicts = answer.json();
+            let verdicts = verdicts["verdicts"].as_array().expect("verdicts");
+            assert_eq!(verdicts.len(), OBJECTS);
+            for verdict in verdicts {
+                let reason = verdict["reason"].as_str().unwrap_or_default();
+                assert!(
+                    !reason.starts_with("Interpreter"),
+                    "{kind} {name}: {verdict}"
+                );
+            }
+            stage.assert_healthy();
+        }
+    }
+    // Longer than the circuit breaker takes to look.
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    assert_eq!(interpreters(&stage), before, "nothing was counted");
+    assert_eq!(stage.get("/readyz").body, "ok");
+}
+
+/// Names, states and counts of all interpreters.
+fn interpreters(stage: &Stage) -> serde_json::Value {
+    let list = stage.get("/v2/interpreters").json();
+    let each = list["interpreters"].as_array().expect("a list");
+    assert!(each.iter().all(|it| it["status"] == "live"), "{list}");
+    list
+}
+
+/// A client that goes away takes no worker with it, and neither do sixteen.
+pub(crate) fn what_nobody_waits_for_is_not_judged() {
+    let stage = Stage::start();
+    let object = worst::object("x.example", "Foo", "/status", &SHAPES[0], 50_000);
+    let body = format!("[{}]", vec![object; 150].join(","));
+    let address = stage.address().to_string();
+    let headers = [("Content-Type", "application/json"), ("Host", &address)];
+    for _ in 0..16 {
+        let request = Request {
+            method: "POST",
+            target: "/v2/interpret",
+            headers: &headers,
+            body: body.as_bytes(),
+        };
+        let mut stream = crate::http::connect(stage.address()).expect("a connection");
+        // The server may answer that too many others are there.
+        let _ = std::io::Write::write_all(&mut stream, &request.bytes(stage.address()));
+    }
+    let pod = r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}"#;
+    stage.assert_healthy();
+    let answer = loop {
+        let answer = stage.json("POST", "/v2/interpret", pod);
+        if answer.status != 503 {
+            break answer;
+        }
+    };
+    assert_eq!(answer.json()["verdicts"][0]["name"], "a", "{answer:?}");
+}

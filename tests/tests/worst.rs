@@ -1,0 +1,56 @@
+//! The largest objects of the worst shapes: each built-in interpreter judges them within its limits.
+
+use std::sync::Arc;
+
+use kindsight_interpreter::{Interpreter, Interpreters, Limits, Memo, Siblings, Worker};
+use kindsight_model::{OBJECT_BYTES_MAX, Object, Source};
+use kindsight_tests::worst::{self, SHAPES};
+
+/// Of the shapes, each Kind of a special interpreter gets one in so many, by turns; `benches/worst.rs`
+/// tries all of them.
+const SHAPES_PER_TURN: usize = 7;
+
+#[test]
+fn the_largest_objects_are_judged_within_the_limits() {
+    let limits = Limits {
+        workers: 1,
+        ..Limits::default()
+    };
+    let interpreters = Interpreters::start(limits.clone(), None).expect("an engine");
+    let mut faults = Vec::new();
+    for built_in in kindsight_plugins::BUILT_IN {
+        let interpreter = interpreters.load(built_in.wasm).expect("a component");
+        let live = vec![(Source::BuiltIn, Arc::clone(&interpreter))];
+        interpreters.publish(live).expect("a set");
+        faults.extend(judged(&interpreters, &interpreter, &limits));
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Judges objects of all Kinds; returns those that end in a fault.
+fn judged(interpreters: &Interpreters, interpreter: &Interpreter, limits: &Limits) -> Vec<String> {
+    let set = interpreters.published();
+    let mut worker = Worker::new(limits.clone(), Arc::new(Memo::new(0)));
+    let mut faults = Vec::new();
+    for (turn, handled) in interpreter.description().kinds.iter().enumerate() {
+        let named = |part: &str| part.replace('*', "a.example.com");
+        let (group, kind) = (named(&handled.pattern.group), named(&handled.pattern.kind));
+        let is_generic = handled.pattern.kind == "*";
+        let pointers = handled.fields.pointers();
+        let pointers = pointers.iter().filter(|it| it.starts_with("/status"));
+        for (at, pointer) in pointers.enumerate() {
+            let is_tried =
+                |number: usize| is_generic || (number + turn + at).is_multiple_of(SHAPES_PER_TURN);
+            for (_, shape) in SHAPES.iter().enumerate().filter(|(it, _)| is_tried(*it)) {
+                let json = worst::object(&group, &kind, pointer, shape, OBJECT_BYTES_MAX);
+                assert!(json.len() > OBJECT_BYTES_MAX / 10 * 9, "{}", json.len());
+                let object = Object::from_json(json).expect("an object");
+                let judged = worker.judge(&set, &object, &Siblings::none(), 0);
+                if judged.reason.starts_with("Interpreter") {
+                    faults.push(format!("{kind} {pointer} {}: {}", shape.0, judged.message));
+                }
+            }
+        }
+    }
+    faults
+}
