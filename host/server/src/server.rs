@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use kindsight_pipeline::Unsynced;
 use tokio::net::TcpListener;
@@ -10,15 +11,21 @@ use tokio::task::spawn_blocking;
 
 use crate::error::Error;
 use crate::loaded::Loaded;
+use crate::open_files;
 use crate::settings::Settings;
-use crate::tasks::Tasks;
+use crate::tasks::{Running, Tasks};
 
 /// A server that answers, until it is stopped or one of its tasks ends.
 pub struct Server {
     address: SocketAddr,
     tasks: Tasks,
     unsynced: Arc<Unsynced>,
+    stop_max: Duration,
 }
+
+/// The longest that tasks are waited for after the requests in progress: they are told to stop at the
+/// same time as these, and what they do at a time takes less.
+const STOP_GRACE: Duration = Duration::from_secs(2);
 
 impl Server {
     /// Starts everything, and returns when requests are answered; from the stored state, until the clusters
@@ -29,7 +36,11 @@ impl Server {
     /// # Errors
     /// [`Error`]: the reason why it cannot start. Nothing keeps running then.
     pub async fn start(settings: Settings) -> Result<Self, Error> {
+        settings.check()?;
+        let mut settings = settings;
+        open_files::make_room(&mut settings.rest_limits);
         let Settings { listen, .. } = settings;
+        let stop_max = settings.rest_limits.drain_max.saturating_add(STOP_GRACE);
         let loaded = spawn_blocking(move || Loaded::from_settings(settings));
         let loaded = loaded.await.map_err(|_| Error::StartPanicked)??;
         let listener = TcpListener::bind(listen).await;
@@ -45,6 +56,7 @@ impl Server {
             address,
             tasks,
             unsynced,
+            stop_max,
         })
     }
 
@@ -66,11 +78,22 @@ impl Server {
         self.tasks.shutdown().cancelled().await;
     }
 
-    /// Stops taking requests, answers those that have begun, and ends every task.
+    /// Stops taking requests, answers those that have begun, and ends every task; waits no longer than
+    /// the limit of requests in progress and two seconds.
     ///
     /// # Errors
-    /// [`Error::Task`] where a task had ended before.
+    /// [`Error::Unfinished`] where a task does not end, [`Error::Task`] where one had ended before.
     pub async fn stop(self) -> Result<(), Error> {
-        self.tasks.stop().await
+        self.tasks.stop(self.stop_max).await
+    }
+
+    /// The longest that [`Self::stop`] waits.
+    pub(crate) fn stop_max(&self) -> Duration {
+        self.stop_max
+    }
+
+    /// Names of the tasks that have not ended.
+    pub(crate) fn running(&self) -> Running {
+        self.tasks.running()
     }
 }
