@@ -15,13 +15,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::Limits;
 
 pub(crate) use activity::{Activity, InRequest, Pace, Transfer, Wait};
 pub(crate) use stream::Stream;
 
+/// The longest that somebody waits for the bytes that all connections have together.
+const ROOM_WAIT_MAX: Duration = Duration::from_secs(2);
 /// The time after which it is tried again to find a connection to close, when there was none.
 const AGAIN: Duration = Duration::from_millis(100);
 
@@ -103,5 +105,32 @@ impl Connections {
 impl Drop for Open {
     fn drop(&mut self) {
         self.connections.lock().1.remove(&self.number);
+    }
+}
+
+/// Takes so many of the bytes that all connections have together; where too few are left, closes the
+/// connections of the slowest clients, which hold the others, and waits for a moment. `None` if that is
+/// not enough.
+pub(crate) async fn take_bytes(
+    all: &Arc<Semaphore>,
+    bytes: u32,
+    asking: Option<&Activity>,
+    wait: Wait,
+) -> Option<OwnedSemaphorePermit> {
+    let begun = Instant::now();
+    loop {
+        if let Ok(taken) = Arc::clone(all).try_acquire_many_owned(bytes) {
+            return Some(taken);
+        }
+        if begun.elapsed() >= ROOM_WAIT_MAX {
+            return None;
+        }
+        if let Some(connections) = asking.and_then(Activity::connections) {
+            connections.close_slowest(wait);
+        }
+        let taken = Arc::clone(all).acquire_many_owned(bytes);
+        if let Ok(taken) = timeout(AGAIN, taken).await {
+            return taken.ok();
+        }
     }
 }

@@ -12,7 +12,7 @@ mod limits;
 mod panic;
 mod request_log;
 
-pub(crate) use answers::count_answer;
+pub(crate) use answers::{AnswerBytes, count_answer};
 pub(crate) use body::{BodyRules, read_body};
 pub(crate) use cross_origin::refuse_cross_origin;
 pub(crate) use host::refuse_foreign_host;

@@ -17,7 +17,7 @@ use utoipa_axum::routes;
 
 use crate::answer::Answers;
 use crate::connections::Pace;
-use crate::middleware::{self, BodyRules, TimeLimit};
+use crate::middleware::{self, AnswerBytes, BodyRules, TimeLimit};
 use crate::problem::Problem;
 use crate::routes::interpreters::commands;
 use crate::routes::{interpret, interpreters, service, status};
@@ -62,7 +62,7 @@ struct ApiDoc;
 pub fn router(state: AppState) -> Router {
     let limits = state.limits;
     let access = Arc::clone(&state.access);
-    let answers_bytes = Arc::new(Semaphore::new(permits(limits.answers_bytes_max)));
+    let answers_bytes = Arc::new(AnswerBytes::new(permits(limits.answers_bytes_max)));
     let (routes, document) = documented(limits).split_for_parts();
     let paths: Vec<&str> = document.paths.paths.keys().map(String::as_str).collect();
     let known = format!("there is no such route; there are {}", paths.join(", "));

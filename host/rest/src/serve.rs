@@ -132,6 +132,7 @@ async fn answer(
     let mut http = http1::Builder::new();
     // Without a timer, the library's own timeout of heads is off: it would end idle connections too.
     http.max_buf_size(HEAD_BYTES_MAX);
+    http.max_header_size(HEAD_BYTES_MAX);
     let mut connection = pin!(http.serve_connection(stream, service));
     let mut over = pin!(activity.over());
     let mut is_stopping = false;

@@ -21,6 +21,7 @@ mod access;
 mod answers;
 mod catalog;
 mod commands;
+mod connections;
 mod cross_origin;
 mod documented;
 mod interpreters;

@@ -65,11 +65,14 @@ pub(crate) struct Pace {
     rate_min: u64,
 }
 
-/// Bytes that moved in the current window of a transfer.
+/// Bytes that moved in the current window of a transfer, and since it last got on well.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Transfer {
     begun: Instant,
     bytes: u64,
+    /// When the bytes of one second, at the slowest rate, were last complete.
+    got_on: Instant,
+    since: u64,
 }
 
 impl Pace {
@@ -93,14 +96,27 @@ impl Pace {
 
 impl Transfer {
     pub(crate) fn begin() -> Self {
+        let now = Instant::now();
         Self {
-            begun: Instant::now(),
+            begun: now,
             bytes: 0,
+            got_on: now,
+            since: 0,
         }
     }
 
-    pub(crate) fn moved(&mut self, bytes: usize) {
+    pub(crate) fn moved(&mut self, bytes: usize, pace: &Pace) {
         self.bytes = self.bytes.saturating_add(bytes as u64);
+        self.since = self.since.saturating_add(bytes as u64);
+        if self.since >= pace.rate_min {
+            self.since = 0;
+            self.got_on = Instant::now();
+        }
+    }
+
+    /// Begins again, after a time in which its client was not waited for.
+    pub(crate) fn resume(&mut self) {
+        *self = Self::begin();
     }
 
     /// Time until the end of the window.
@@ -114,16 +130,14 @@ impl Transfer {
             return true;
         }
         let is_kept = self.bytes >= pace.bytes_min();
-        *self = Self::begin();
+        self.begun = Instant::now();
+        self.bytes = 0;
         is_kept
     }
 
-    /// Time that it has taken beyond that for its bytes.
-    fn late(&self, pace: &Pace) -> Duration {
-        let expected = self.bytes.saturating_mul(1000) / pace.rate_min;
-        self.begun
-            .elapsed()
-            .saturating_sub(Duration::from_millis(expected))
+    /// Time since it last got on well. What came quickly at first does not excuse what stands still.
+    fn late(&self) -> Duration {
+        self.got_on.elapsed()
     }
 }
 
@@ -160,7 +174,7 @@ impl Activity {
     /// Notes bytes that went.
     pub(super) fn sent(&self, bytes: usize) {
         if let Some(stuck) = &mut self.lock().stuck {
-            stuck.moved(bytes);
+            stuck.moved(bytes, &self.pace);
         }
     }
 
@@ -200,7 +214,7 @@ impl Activity {
     pub(super) fn late(&self, wait: Wait) -> Option<Duration> {
         let state = self.lock();
         let slow = |transfer: &Transfer| {
-            let late = transfer.late(&self.pace);
+            let late = transfer.late();
             (late >= LATE_MIN).then_some(late)
         };
         let reading = state.stuck.as_ref().and_then(slow);

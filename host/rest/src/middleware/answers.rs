@@ -9,14 +9,35 @@ use axum::response::{IntoResponse, Response};
 use tokio::sync::Semaphore;
 
 use crate::answer::Counted;
-use crate::connections::{Activity, Wait};
+use crate::connections::{Activity, Wait, take_bytes};
 use crate::limits::SMALL_ANSWER_BYTES_MAX;
 use crate::problem::Problem;
 
-/// Counts the bytes of a large answer until they are sent. Where they would be too many, the client is
-/// told to come back, and the connection of the slowest reader is closed, to make room until then.
+/// The most large answers that wait for room at a time: their bytes are not counted yet.
+const WAITING_MAX: usize = 2;
+
+/// The bytes of all answers.
+#[derive(Debug)]
+pub(crate) struct AnswerBytes {
+    left: Arc<Semaphore>,
+    waiting: Semaphore,
+}
+
+impl AnswerBytes {
+    /// So many bytes.
+    pub(crate) fn new(bytes: usize) -> Self {
+        Self {
+            left: Arc::new(Semaphore::new(bytes)),
+            waiting: Semaphore::new(WAITING_MAX),
+        }
+    }
+}
+
+/// Counts the bytes of a large answer until they are sent. Where they would be too many, the connections
+/// of the slowest readers are closed; where that does not make room in a moment, the client is told to
+/// come back.
 pub(crate) async fn count_answer(
-    State(bytes): State<Arc<Semaphore>>,
+    State(bytes): State<Arc<AnswerBytes>>,
     request: Request,
     next: Next,
 ) -> Response {
@@ -27,11 +48,15 @@ pub(crate) async fn count_answer(
         return response;
     }
     let count = u32::try_from(size).unwrap_or(u32::MAX);
-    if let Ok(held) = bytes.try_acquire_many_owned(count) {
-        return response.map(|body| Body::new(Counted::new(body, held)));
+    let held = match Arc::clone(&bytes.left).try_acquire_many_owned(count) {
+        Ok(held) => Some(held),
+        Err(_) => match bytes.waiting.try_acquire() {
+            Ok(_waiting) => take_bytes(&bytes.left, count, activity.as_deref(), Wait::Answer).await,
+            Err(_) => None,
+        },
+    };
+    match held {
+        Some(held) => response.map(|body| Body::new(Counted::new(body, held))),
+        None => Problem::busy().into_response(),
     }
-    if let Some(connections) = activity.and_then(|it| it.connections()) {
-        connections.close_slowest(Wait::Answer);
-    }
-    Problem::busy().into_response()
 }

@@ -3,7 +3,6 @@
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{Request, State};
@@ -15,12 +14,9 @@ use kindsight_status::{clipped, one_of};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use crate::connections::{Activity, Pace, Transfer, Wait};
+use crate::connections::{Activity, Pace, Transfer, Wait, take_bytes};
 use crate::limits::DROPPED_BYTES_MAX;
 use crate::problem::Problem;
-
-/// The longest that a body waits for others to end, where the bytes of all have run out.
-const ROOM_WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// Rules for the bodies of some routes.
 #[derive(Debug, Clone)]
@@ -163,7 +159,7 @@ impl Reading<'_> {
                 Ok(None) => return Ok(None),
                 Ok(Some(Ok(frame))) => {
                     if let Ok(bytes) = frame.into_data() {
-                        self.transfer.moved(bytes.len());
+                        self.transfer.moved(bytes.len(), &self.rules.pace);
                         return Ok(Some(bytes));
                     }
                 }
@@ -191,12 +187,13 @@ impl Reading<'_> {
         if let Ok(held) = Arc::clone(&self.rules.bytes).try_acquire_many_owned(count) {
             return Ok(held);
         }
-        if let Some(connections) = self.activity.and_then(Activity::connections) {
-            connections.close_slowest(Wait::Body);
+        if let Some(activity) = self.activity {
+            // Its client is not slow while the server has no room.
+            activity.work();
         }
-        let room = Arc::clone(&self.rules.bytes).acquire_many_owned(count);
-        let held = timeout(ROOM_WAIT_MAX, room).await;
-        held.ok().and_then(Result::ok).ok_or_else(Problem::busy)
+        let held = take_bytes(&self.rules.bytes, count, self.activity, Wait::Body).await;
+        self.transfer.resume();
+        held.ok_or_else(Problem::busy)
     }
 
     /// The answer to a body that is too large.
