@@ -288,3 +288,57 @@ impl HttpBody for UntilSent {
         self.body.size_hint()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::body::to_bytes;
+
+    use super::*;
+
+    fn answers(answer_bytes_max: usize) -> Answers {
+        Answers::new(&Limits {
+            answer_bytes_max,
+            ..Limits::default()
+        })
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_whole_and_of_known_length_whatever_its_size() {
+        for (items, is_probably_small) in [(0, true), (3, true), (3, false), (90_000, true)] {
+            let value: Vec<usize> = (0..items).collect();
+            let expected = serde_json::to_vec(&value).unwrap();
+            let write = move |to: &mut Chunks| to.json(&value);
+            let answer = answers(1 << 20)
+                .json(is_probably_small, write)
+                .await
+                .unwrap();
+            let length = expected.len() as u64;
+            assert_eq!(answer.body().size_hint().exact(), Some(length));
+            let body = to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+            assert_eq!(body, expected);
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_is_too_large_is_refused_with_what_makes_it_smaller() {
+        let write = |to: &mut Chunks| to.json(&"x".repeat(1001));
+        let problem = answers(1000).json(false, write).await.unwrap_err();
+        let document = problem.document();
+        assert_eq!(document.status, 400);
+        assert!(document.detail.contains("larger than 1000 bytes"));
+        assert!(document.detail.contains("`cluster`"));
+    }
+
+    #[tokio::test]
+    async fn bytes_count_until_the_connection_drops_them() {
+        let all = Arc::new(Semaphore::new(10));
+        let held = Arc::clone(&all).try_acquire_many_owned(4).unwrap();
+        let mut body = Counted::new(Body::from("abcd"), held);
+        let frame = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await;
+        let bytes = frame.unwrap().unwrap().into_data().unwrap();
+        drop(body);
+        assert_eq!((&*bytes, all.available_permits()), (&b"abcd"[..], 6));
+        drop(bytes);
+        assert_eq!(all.available_permits(), 10);
+    }
+}

@@ -27,6 +27,9 @@ const ROOM_WAIT_MAX: Duration = Duration::from_secs(2);
 /// The time after which it is tried again to find a connection to close, when there was none.
 const AGAIN: Duration = Duration::from_millis(100);
 
+/// The time after which it is logged again that connections have run out.
+const WARNED_AGAIN: Duration = Duration::from_mins(1);
+
 /// All open connections.
 #[derive(Debug)]
 pub(crate) struct Connections {
@@ -34,6 +37,8 @@ pub(crate) struct Connections {
     slots: Arc<Semaphore>,
     /// By a number of each.
     open: Mutex<(u64, HashMap<u64, Arc<Activity>>)>,
+    /// When it was last logged that there is no place left.
+    warned: Mutex<Option<Instant>>,
 }
 
 /// A connection that is open until this is dropped.
@@ -52,6 +57,7 @@ impl Connections {
             limits,
             slots: Arc::new(Semaphore::new(slots)),
             open: Mutex::default(),
+            warned: Mutex::default(),
         })
     }
 
@@ -62,6 +68,7 @@ impl Connections {
             if let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() {
                 break Some(slot);
             }
+            self.warn_of_full();
             self.close_slowest(Wait::Any);
             // Nobody closes the semaphore; if somebody did, connections would not be counted.
             let slot = Arc::clone(&self.slots).acquire_owned();
@@ -95,6 +102,18 @@ impl Connections {
             activity.close();
         }
         slowest.is_some()
+    }
+
+    /// Logs that there is no place left, once in a while.
+    fn warn_of_full(&self) {
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        if warned.is_none_or(|warned| warned.elapsed() >= WARNED_AGAIN) {
+            *warned = Some(Instant::now());
+            tracing::warn!(
+                connections_max = self.limits.connections_max,
+                "connections have run out; those of the slowest clients are closed for new ones"
+            );
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, (u64, HashMap<u64, Arc<Activity>>)> {

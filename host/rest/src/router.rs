@@ -82,11 +82,11 @@ pub fn router(state: AppState) -> Router {
             limits.uri_bytes_max,
             middleware::limit_uri,
         ))
+        .layer(from_fn_with_state(answers_bytes, middleware::count_answer))
         .layer(CatchPanicLayer::custom(middleware::answer_panic))
         // An answer is good for one moment, and is of the type it says.
         .layer(set(header::CACHE_CONTROL, "no-store"))
         .layer(set(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        .layer(from_fn_with_state(answers_bytes, middleware::count_answer))
         .layer(from_fn(middleware::log_request))
 }
 

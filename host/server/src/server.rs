@@ -1,12 +1,13 @@
 //! A server: started, waited for, and stopped.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use kindsight_pipeline::Unsynced;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::spawn_blocking;
 
 use crate::error::Error;
@@ -27,6 +28,26 @@ pub struct Server {
 /// same time as these, and what they do at a time takes less.
 const STOP_GRACE: Duration = Duration::from_secs(2);
 
+/// The most bytes of answers that the system holds for each connection whose client does not read:
+/// they are not in this process, but in its machine. The system doubles it for its own needs.
+const SEND_BUFFER_BYTES: u32 = 128 * 1024;
+/// The most connections that wait in the system to be accepted.
+const BACKLOG: u32 = 1024;
+
+/// Listens, with limited buffers for each connection.
+fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    // A server that starts again must not wait for the connections of the one before.
+    socket.set_reuseaddr(true)?;
+    // Accepted connections inherit it.
+    socket.set_send_buffer_size(SEND_BUFFER_BYTES)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
 impl Server {
     /// Starts everything, and returns when requests are answered; from the stored state, until the clusters
     /// have reported.
@@ -43,7 +64,7 @@ impl Server {
         let stop_max = settings.rest_limits.drain_max.saturating_add(STOP_GRACE);
         let loaded = spawn_blocking(move || Loaded::from_settings(settings));
         let loaded = loaded.await.map_err(|_| Error::StartPanicked)??;
-        let listener = TcpListener::bind(listen).await;
+        let listener = listen_on(listen);
         let failed = |source| Error::Listen {
             address: listen,
             source,
