@@ -20,6 +20,8 @@ const NAMED_BY: &[(&str, &[&str])] = &[
     ("wasmparser", &["kindsight-interpreter"]),
     ("jsonschema", &["kindsight-catalog"]),
     ("hmac", &["kindsight-interpreter"]),
+    ("hyper", &["kindsight-rest"]),
+    ("hyper-util", &["kindsight-rest"]),
     ("getrandom", &["kindsight-interpreter"]),
     ("oci-client", &["kindsight-catalog"]),
     ("arc-swap", &["kindsight-interpreter"]),

@@ -9,6 +9,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use kindsight_server::LogFormat;
 use kindsight_server::clusters::ClusterSource;
+use kindsight_server::rest::{AllowedHost, AllowedOrigin};
 
 use crate::config::limits::{InterpreterArgs, RestArgs};
 
@@ -50,6 +51,24 @@ pub(crate) struct ServeArgs {
     /// Address to listen on; port 0 picks a free port.
     #[arg(long, env = "KINDSIGHT_LISTEN", default_value = "127.0.0.1:9015")]
     pub(crate) listen: SocketAddr,
+    /// Name or address under which the server may be asked, beside localhost and its own addresses;
+    /// can be repeated. With a port for that port alone; `*` for any name, behind a proxy that checks.
+    #[arg(
+        long = "allowed-host",
+        env = "KINDSIGHT_ALLOWED_HOST",
+        value_name = "HOST",
+        value_delimiter = ','
+    )]
+    pub(crate) allowed_hosts: Vec<AllowedHost>,
+    /// Origin (`https://name`) of pages that may change something, beside those of the server itself;
+    /// can be repeated.
+    #[arg(
+        long = "allowed-origin",
+        env = "KINDSIGHT_ALLOWED_ORIGIN",
+        value_name = "ORIGIN",
+        value_delimiter = ','
+    )]
+    pub(crate) allowed_origins: Vec<AllowedOrigin>,
     /// Log level (`error`, `warn`, `info`, `debug`), or a filter by module.
     #[arg(long, env = "KINDSIGHT_LOG", default_value = "info")]
     pub(crate) log: String,

@@ -40,7 +40,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Name {
         checked.map_err(|_| {
             let detail = format!("`{}` is not a valid name", clipped(&name));
             let problem = PartialProblem::new("name", detail, InterpreterName::GRAMMAR);
-            Problem::invalid(vec![problem])
+            Problem::invalid_in("the path", vec![problem])
         })
     }
 }

@@ -19,10 +19,12 @@
     clippy::print_stdout
 )]
 
+mod access;
+mod answer;
 mod catalog;
 mod command;
+mod connections;
 mod judge;
-mod limited_listener;
 mod limits;
 mod middleware;
 mod problem;
@@ -39,12 +41,14 @@ use std::sync::Arc;
 
 use kindsight_status::ReadModel;
 
+pub use access::{Access, AccessError, AllowedHost, AllowedOrigin};
 pub use catalog::{Command, InterpreterCatalog};
 pub use judge::Judge;
 pub use limits::{
-    CATALOG_JSON_BYTES_MAX, CATALOG_REQUESTS_MAX, CATALOG_TIME_MAX, COMPONENT_BYTES_MAX,
-    CONNECTIONS_MAX, DRAIN_MAX, IDLE_MAX, INTERPRET_BYTES_MAX, INTERPRET_OBJECTS_MAX,
-    INTERPRET_REQUESTS_MAX, Limits, REQUEST_TIME_MAX, REQUESTS_MAX, URI_BYTES_MAX,
+    ANSWER_BYTES_MAX, ANSWERS_BYTES_MAX, BODIES_BYTES_MAX, CATALOG_JSON_BYTES_MAX,
+    CATALOG_REQUESTS_MAX, CATALOG_TIME_MAX, COMPONENT_BYTES_MAX, CONNECTIONS_MAX, DRAIN_MAX,
+    HEAD_TIME_MAX, IDLE_MAX, INTERPRET_BYTES_MAX, INTERPRET_OBJECTS_MAX, INTERPRET_REQUESTS_MAX,
+    Limits, REQUEST_TIME_MAX, REQUESTS_MAX, STALL_MAX, TRANSFER_RATE_MIN, URI_BYTES_MAX,
 };
 pub use router::{openapi, router};
 pub use serve::{Ended, serve};
@@ -67,6 +71,8 @@ pub struct AppState {
     pub notes: Arc<dyn Fn() -> Vec<String> + Send + Sync>,
     /// The time, in Unix milliseconds.
     pub clock: Arc<dyn Fn() -> i64 + Send + Sync>,
+    /// Hosts and origins that are allowed.
+    pub access: Arc<Access>,
     /// Limits on requests and connections.
     pub limits: Limits,
 }

@@ -44,9 +44,26 @@ impl Problem {
         }
     }
 
-    /// A request that cannot be understood; everything that is wrong is named.
+    /// A query that cannot be understood; everything that is wrong is named.
     pub(crate) fn invalid(problems: Vec<PartialProblem>) -> Self {
         QueryError::Invalid(problems).into()
+    }
+
+    /// A part of a request, `the path` or `the body`, that cannot be understood; everything that is
+    /// wrong is named.
+    pub(crate) fn invalid_in(part: &str, problems: Vec<PartialProblem>) -> Self {
+        Self {
+            problems,
+            ..Self::new(StatusCode::BAD_REQUEST, format!("{part} is not valid"))
+        }
+    }
+
+    /// The same, about the names in the path instead of those in the query.
+    pub(crate) fn in_path(self) -> Self {
+        Self {
+            detail: self.detail.replacen("the query", "the path", 1),
+            ..self
+        }
     }
 
     /// A command to the interpreter `name` that changed nothing.
@@ -91,20 +108,27 @@ impl Problem {
     }
 }
 
-impl IntoResponse for Problem {
-    fn into_response(self) -> Response {
-        let document = ProblemDocument {
+impl Problem {
+    /// The document that is answered.
+    pub(crate) fn document(self) -> ProblemDocument {
+        ProblemDocument {
             kind: "about:blank".to_owned(),
             title: self.status.canonical_reason().unwrap_or("Error").to_owned(),
             status: self.status.as_u16(),
             detail: self.detail,
             problems: self.problems,
             step: self.step,
-        };
-        let mut response = (self.status, axum::Json(document)).into_response();
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let (status, retry_after) = (self.status, self.retry_after);
+        let mut response = (status, axum::Json(self.document())).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));
-        if let Some(seconds) = self.retry_after {
+        if let Some(seconds) = retry_after {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static(seconds));
         }
         response

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{from_fn, from_fn_with_state};
@@ -14,11 +15,32 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::middleware::{self, TimeLimit};
+use crate::answer::Answers;
+use crate::connections::Pace;
+use crate::middleware::{self, AnswerBytes, BodyRules, TimeLimit};
 use crate::problem::Problem;
 use crate::routes::interpreters::commands;
 use crate::routes::{interpret, interpreters, service, status};
 use crate::{AppState, Limits};
+
+/// Media types of a body of JSON.
+const JSON: [&str; 1] = ["application/json"];
+/// Media types of a component.
+const COMPONENT: [&str; 2] = ["application/wasm", "application/octet-stream"];
+
+/// A layer that lets so many requests in at a time as there are slots.
+macro_rules! slots {
+    ($slots:expr) => {
+        from_fn_with_state(Arc::clone($slots), middleware::limit_requests)
+    };
+}
+
+/// A layer that reads bodies of at most so many bytes, of these types.
+macro_rules! body {
+    ($bodies:expr, $max:expr, $types:expr) => {
+        from_fn_with_state($bodies.rules($max, $types), middleware::read_body)
+    };
+}
 
 /// The document root; paths and schemas come from the routes.
 #[derive(OpenApi)]
@@ -39,24 +61,38 @@ struct ApiDoc;
 /// All routes, with every limit in place.
 pub fn router(state: AppState) -> Router {
     let limits = state.limits;
+    let access = Arc::clone(&state.access);
+    let answers_bytes = Arc::new(AnswerBytes::new(permits(limits.answers_bytes_max)));
     let (routes, document) = documented(limits).split_for_parts();
     let paths: Vec<&str> = document.paths.paths.keys().map(String::as_str).collect();
     let known = format!("there is no such route; there are {}", paths.join(", "));
-    let document = document.to_json().unwrap_or_default();
+    let document = Bytes::from(document.to_json().unwrap_or_default());
     routes
         .with_state(state)
-        .layer(Extension(Arc::new(service::Document(document))))
+        .layer(Extension(service::Document(document)))
+        .layer(Extension(Arc::new(Answers::new(&limits))))
         .fallback(move || std::future::ready(Problem::new(StatusCode::NOT_FOUND, known.clone())))
         .method_not_allowed_fallback(wrong_method)
+        .layer(from_fn_with_state(
+            Arc::clone(&access),
+            middleware::refuse_cross_origin,
+        ))
+        .layer(from_fn_with_state(access, middleware::refuse_foreign_host))
         .layer(from_fn_with_state(
             limits.uri_bytes_max,
             middleware::limit_uri,
         ))
+        .layer(from_fn_with_state(answers_bytes, middleware::count_answer))
         .layer(CatchPanicLayer::custom(middleware::answer_panic))
         // An answer is good for one moment, and is of the type it says.
         .layer(set(header::CACHE_CONTROL, "no-store"))
         .layer(set(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(from_fn(middleware::log_request))
+}
+
+/// Permits for so many bytes.
+fn permits(bytes: usize) -> usize {
+    bytes.min(Semaphore::MAX_PERMITS)
 }
 
 fn set(header: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
@@ -70,31 +106,22 @@ pub fn openapi() -> String {
 }
 
 fn documented(limits: Limits) -> OpenApiRouter<AppState> {
-    let slots = |max| {
-        let slots = Arc::new(Semaphore::new(max));
-        from_fn_with_state(slots, middleware::limit_requests)
-    };
     let time = |max: Duration, advice| {
         from_fn_with_state(TimeLimit { max, advice }, middleware::limit_time)
     };
-    let body = |max: usize| from_fn_with_state(max, middleware::limit_body);
-    let interpret = OpenApiRouter::new()
-        .routes(routes!(interpret::interpret))
-        .layer(DefaultBodyLimit::max(limits.interpret_bytes_max))
-        .layer(body(limits.interpret_bytes_max))
-        .layer(slots(limits.interpret_requests_max));
+    let bodies = Bodies::new(&limits);
+    // A request takes its slots when its body is complete.
+    let requests = Arc::new(Semaphore::new(permits(limits.requests_max)));
     let queries = OpenApiRouter::new()
         .routes(routes!(status::dig_status))
         .routes(routes!(status::cluster_status))
         .routes(routes!(interpreters::list))
         .routes(routes!(interpreters::inspect))
-        .merge(interpret)
+        .layer(slots!(&requests))
+        .merge(judging(limits, &bodies, &requests))
         .layer(time(limits.request_time_max, ""));
-    let commands = changes(limits)
-        .layer(slots(limits.catalog_requests_max))
-        .layer(time(limits.catalog_time_max, interpreters::TOO_LONG))
-        .layer(from_fn(middleware::refuse_cross_origin));
-    let limited = queries.merge(commands).layer(slots(limits.requests_max));
+    let commands = changes(limits, &bodies, &requests)
+        .layer(time(limits.catalog_time_max, interpreters::TOO_LONG));
     let service = OpenApiRouter::new()
         .routes(routes!(service::index))
         .routes(routes!(service::healthz))
@@ -102,17 +129,59 @@ fn documented(limits: Limits) -> OpenApiRouter<AppState> {
         .routes(routes!(service::openapi_json))
         .layer(time(limits.request_time_max, ""));
     OpenApiRouter::with_openapi(ApiDoc::openapi())
-        .merge(limited)
+        .merge(queries)
+        .merge(commands)
         .merge(service)
 }
 
+/// What the bodies of all routes have in common.
+struct Bodies {
+    bytes: Arc<Semaphore>,
+    pace: Pace,
+}
+
+impl Bodies {
+    fn new(limits: &Limits) -> Self {
+        // One body of the largest size always fits.
+        let bytes = limits.bodies_bytes_max;
+        let bytes = bytes.max(limits.interpret_bytes_max);
+        let bytes = bytes.max(limits.component_bytes_max);
+        Self {
+            bytes: Arc::new(Semaphore::new(permits(bytes))),
+            pace: Pace::new(limits),
+        }
+    }
+
+    fn rules(&self, max: usize, types: &'static [&'static str]) -> BodyRules {
+        BodyRules {
+            max,
+            types,
+            bytes: Arc::clone(&self.bytes),
+            pace: self.pace,
+        }
+    }
+}
+
+/// The route that judges objects.
+fn judging(limits: Limits, bodies: &Bodies, requests: &Arc<Semaphore>) -> OpenApiRouter<AppState> {
+    let own = Arc::new(Semaphore::new(permits(limits.interpret_requests_max)));
+    OpenApiRouter::new()
+        .routes(routes!(interpret::interpret))
+        .layer(slots!(&own))
+        .layer(slots!(requests))
+        .layer(DefaultBodyLimit::disable())
+        .layer(body!(bodies, limits.interpret_bytes_max, &JSON))
+}
+
 /// Routes of commands to interpreters.
-fn changes(limits: Limits) -> OpenApiRouter<AppState> {
-    let body = |max: usize| from_fn_with_state(max, middleware::limit_body);
+fn changes(limits: Limits, bodies: &Bodies, requests: &Arc<Semaphore>) -> OpenApiRouter<AppState> {
+    let own = Arc::new(Semaphore::new(permits(limits.catalog_requests_max)));
     let load = OpenApiRouter::new()
         .routes(routes!(interpreters::load))
-        .layer(DefaultBodyLimit::max(limits.component_bytes_max))
-        .layer(body(limits.component_bytes_max));
+        .layer(slots!(&own))
+        .layer(slots!(requests))
+        .layer(DefaultBodyLimit::disable())
+        .layer(body!(bodies, limits.component_bytes_max, &COMPONENT));
     let others = OpenApiRouter::new()
         .routes(routes!(commands::remove))
         .routes(routes!(commands::shadow))
@@ -121,8 +190,10 @@ fn changes(limits: Limits) -> OpenApiRouter<AppState> {
         .routes(routes!(commands::disable))
         .routes(routes!(commands::enable))
         .routes(routes!(commands::set, commands::clear))
-        .layer(DefaultBodyLimit::max(limits.catalog_json_bytes_max))
-        .layer(body(limits.catalog_json_bytes_max));
+        .layer(slots!(&own))
+        .layer(slots!(requests))
+        .layer(DefaultBodyLimit::disable())
+        .layer(body!(bodies, limits.catalog_json_bytes_max, &JSON));
     load.merge(others)
 }
 

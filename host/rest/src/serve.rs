@@ -1,22 +1,45 @@
 //! Serves connections until it is told to stop.
 
+use std::convert::Infallible;
 use std::io;
+use std::net::IpAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
-use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use axum::body::Body;
+use axum::http::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use tower::ServiceExt as _;
 
 use crate::Limits;
-use crate::limited_listener::LimitedListener;
+use crate::answer::UntilSent;
+use crate::connections::{Connections, Open, Stream, Wait};
+use crate::limits::HEAD_BYTES_MAX;
+
+/// The pause after the machine refused a connection, as it does where there are too many open files.
+const REFUSED_PAUSE: Duration = Duration::from_millis(100);
 
 /// The end of serving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     /// Every request that had begun was answered.
     Drained,
-    /// Some took longer than [`Limits::drain_max`]; they end with the process.
+    /// Some took longer than [`Limits::drain_max`], and their connections were closed.
     CutOff,
 }
+
+/// The address at which the connection of a request was accepted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LocalAddress(pub(crate) IpAddr);
 
 /// Serves `router` on `listener` until `shutdown` is done, then answers the requests that have begun.
 ///
@@ -28,22 +51,107 @@ pub async fn serve(
     limits: Limits,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<Ended> {
-    let (stopping_tx, stopping_rx) = oneshot::channel();
-    let stop = async move {
-        shutdown.await;
-        // Nobody listens only when serving has already ended.
-        let _ = stopping_tx.send(());
-    };
-    let serving =
-        axum::serve(LimitedListener::new(listener, &limits), router).with_graceful_shutdown(stop);
-    let deadline = async {
-        match stopping_rx.await {
-            Ok(()) => tokio::time::sleep(limits.drain_max).await,
-            Err(_) => std::future::pending().await,
+    let connections = Connections::new(limits);
+    let (stopping_tx, stopping_rx) = watch::channel(false);
+    let mut tasks = JoinSet::new();
+    let mut shutdown = pin!(shutdown);
+    loop {
+        let entered = async {
+            let stream = accept(&listener, &connections).await;
+            (stream, connections.enter().await)
+        };
+        let (stream, open) = tokio::select! {
+            () = &mut shutdown => break,
+            entered = entered => entered,
+        };
+        // Those that have ended leave nothing behind.
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(answer(stream, open, router.clone(), stopping_rx.clone()));
+    }
+    drop(listener);
+    // Nobody listens only where there is no connection.
+    let _ = stopping_tx.send(true);
+    let drained = async { while tasks.join_next().await.is_some() {} };
+    let drained = timeout(limits.drain_max, drained).await;
+    Ok(drained.map_or(Ended::CutOff, |()| Ended::Drained))
+}
+
+/// Waits for a connection, however many are refused by the machine or broken before.
+async fn accept(listener: &TcpListener, connections: &Connections) -> TcpStream {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                if let Err(error) = stream.set_nodelay(true) {
+                    tracing::trace!(%error, "failed to send without delay");
+                }
+                return stream;
+            }
+            Err(error) if is_of_connection(&error) => {}
+            Err(error) => {
+                let is_closed = connections.close_slowest(Wait::Any);
+                tracing::debug!(%error, is_closed, "the machine refused a connection");
+                sleep(REFUSED_PAUSE).await;
+            }
         }
-    };
-    tokio::select! {
-        result = serving.into_future() => result.map(|()| Ended::Drained),
-        () = deadline => Ok(Ended::CutOff),
+    }
+}
+
+/// True for an error of one connection, before it was accepted.
+fn is_of_connection(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
+    matches!(
+        error.kind(),
+        ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted
+    )
+}
+
+/// Answers the requests of one connection, until its client ends it or is too slow.
+async fn answer(
+    stream: TcpStream,
+    open: Open,
+    router: Router,
+    mut stopping: watch::Receiver<bool>,
+) {
+    let local = stream.local_addr().ok().map(|it| LocalAddress(it.ip()));
+    let activity = &open.activity;
+    let service = service_fn(|request: Request<Incoming>| {
+        let in_request = activity.begin_request();
+        let mut request = request.map(Body::new);
+        let extensions = request.extensions_mut();
+        extensions.insert(Arc::clone(activity));
+        if let Some(local) = local {
+            extensions.insert(local);
+        }
+        let answered = router.clone().oneshot(request);
+        async move {
+            let response = answered.await?;
+            Ok::<_, Infallible>(response.map(|body| UntilSent::new(body, in_request)))
+        }
+    });
+    let stream = TokioIo::new(Stream::new(stream, Arc::clone(activity)));
+    let mut http = http1::Builder::new();
+    // Without a timer, the library's own timeout of heads is off: it would end idle connections too.
+    http.max_buf_size(HEAD_BYTES_MAX);
+    http.max_header_size(HEAD_BYTES_MAX);
+    let mut connection = pin!(http.serve_connection(stream, service));
+    let mut over = pin!(activity.over());
+    let mut is_stopping = false;
+    loop {
+        tokio::select! {
+            result = &mut connection => {
+                if let Err(error) = result {
+                    tracing::trace!(%error, "a connection failed");
+                }
+                break;
+            }
+            () = &mut over => break,
+            _ = stopping.wait_for(|it| *it), if !is_stopping => {
+                if activity.is_idle() {
+                    break;
+                }
+                is_stopping = true;
+                connection.as_mut().graceful_shutdown();
+            }
+        }
     }
 }

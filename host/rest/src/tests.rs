@@ -14,12 +14,14 @@ use kindsight_status::{
 use serde_json::Value;
 use tower::ServiceExt;
 
-use crate::{AppState, Judge, Limits, router};
+use crate::{Access, AppState, Judge, Limits, router};
 use catalog::SampleCatalog;
 
+mod access;
 mod answers;
 mod catalog;
 mod commands;
+mod connections;
 mod cross_origin;
 mod documented;
 mod interpreters;
@@ -113,6 +115,7 @@ fn state(limits: Limits) -> AppState {
         missing: Arc::new(Vec::new),
         notes: Arc::new(Vec::new),
         clock: Arc::new(|| 1_597_988_400_000),
+        access: Arc::new(Access::default()),
         limits,
     }
 }
@@ -150,10 +153,18 @@ impl Answered {
     }
 }
 
+/// Sends a body of the type that its route wants.
 async fn send(router: Router, method: &str, uri: &str, body: impl Into<Body>) -> Answered {
+    let is_load = method == "PUT" && !uri.contains("/settings");
+    let media_type = if is_load {
+        "application/wasm"
+    } else {
+        "application/json"
+    };
     let request = Request::builder()
         .method(method)
         .uri(uri)
+        .header(header::CONTENT_TYPE, media_type)
         .body(body.into())
         .unwrap();
     answered(router, request).await

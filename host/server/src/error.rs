@@ -2,9 +2,10 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use kindsight_interpreter::{LoadError, PublishError, StartError};
-use kindsight_model::NameError;
+use kindsight_model::{ClusterName, NameError};
 
 /// The reason why a server did not start, or ended by itself.
 #[derive(Debug, thiserror::Error)]
@@ -57,6 +58,23 @@ pub enum Error {
     /// Loading an interpreter of this binary panicked.
     #[error("loading the built-in interpreter {0} panicked; the log says where")]
     BuiltInPanicked(&'static str),
+    /// A cluster is given twice.
+    #[error(
+        "cluster {cluster} is given twice: as {} and as {}; a cluster has one source",
+        first.display(),
+        second.display()
+    )]
+    ClusterTwice {
+        /// Its name.
+        cluster: ClusterName,
+        /// Its first source.
+        first: PathBuf,
+        /// Its second source.
+        second: PathBuf,
+    },
+    /// A limit lets nothing through.
+    #[error("the limit `{0}` is 0, and lets nothing through: it has to be at least 1")]
+    ZeroLimit(&'static str),
     /// The interpreters cannot judge together.
     #[error(transparent)]
     Publish(#[from] PublishError),
@@ -92,6 +110,14 @@ pub enum Error {
         address: SocketAddr,
         /// The reason.
         source: std::io::Error,
+    },
+    /// Tasks did not end at the stop.
+    #[error("stopped without waiting any longer, after {waited:?}, for: {tasks}")]
+    Unfinished {
+        /// Their names.
+        tasks: String,
+        /// The time they were waited for.
+        waited: Duration,
     },
     /// A task ended before shutdown, and the server with it.
     #[error("the server stopped because its {task} ended")]

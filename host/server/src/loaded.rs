@@ -7,7 +7,7 @@ use std::sync::Arc;
 use kindsight_catalog::{Catalog, CatalogOptions, follow_hosts, run_breaker, watch_directory};
 use kindsight_model::ClusterName;
 use kindsight_pipeline::{Pipeline, PipelineRun, Unsynced, follow};
-use kindsight_rest::AppState;
+use kindsight_rest::{AppState, Ended};
 use kindsight_status::ReadModel;
 use kindsight_store::Revision;
 use tokio::net::TcpListener;
@@ -105,6 +105,7 @@ impl Loaded {
             missing: missing(&unsynced),
             notes: notes(self.catalog),
             clock: Arc::new(now_ms),
+            access: Arc::new(self.settings.access),
             limits: self.settings.rest_limits,
         };
         answer(tasks, listener, state);
@@ -134,7 +135,13 @@ fn answer(tasks: &Tasks, listener: TcpListener, state: AppState) {
     let router = kindsight_rest::router(state);
     let stopped = async move { shutdown.cancelled().await };
     let serving = kindsight_rest::serve(listener, router, limits, stopped);
-    tasks.spawn("REST API", async move { serving.await.map(|_| ()) });
+    tasks.spawn("REST API", async move {
+        if serving.await? == Ended::CutOff {
+            let waited = limits.drain_max;
+            tracing::warn!(?waited, "requests in progress were cut off at the stop");
+        }
+        Ok::<_, std::io::Error>(())
+    });
 }
 
 /// Answers `GET /readyz`: the clusters that are not listed yet, in words.

@@ -1,18 +1,19 @@
 //! The life of a program that serves: start, signals, stop.
 
 use tokio::runtime::{Builder, Runtime};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::error::Error;
 use crate::server::Server;
 use crate::settings::Settings;
+use crate::stop::StopSignals;
 
 /// Threads for steps that block: every request that judges, every command to an interpreter, and
 /// everything that reads files. Further steps wait for one that ends.
 const BLOCKING_THREADS_MAX: usize = 64;
 
 /// Starts a server on an executor of its own, runs `serving`, and stops the server. A signal to stop
-/// ends the start too. Called once by a program that serves.
+/// ends the start too; a second one, or a stop that hangs, ends the process. Called once by a program
+/// that serves.
 ///
 /// # Errors
 /// [`Error`]: what keeps the server from starting, or made it stop by itself; or the error of `serving`.
@@ -20,14 +21,15 @@ pub fn run<E: From<Error>>(
     settings: Settings,
     serving: impl AsyncFnOnce(&Server, StopSignals) -> Result<(), E>,
 ) -> Result<(), E> {
+    let signals = StopSignals::listen().map_err(Error::Signals)?;
     let runtime = runtime().map_err(Error::Runtime)?;
     let outcome = runtime.block_on(async {
-        let mut signals = StopSignals::listen().map_err(Error::Signals)?;
         let server = tokio::select! {
             started = Server::start(settings) => started?,
             () = signals.received() => return Ok(()),
         };
-        serving(&server, signals).await?;
+        signals.limit_stop_of(&server);
+        serving(&server, signals.clone()).await?;
         Ok(server.stop().await?)
     });
     // A start that was interrupted may still be compiling.
@@ -42,35 +44,4 @@ fn runtime() -> std::io::Result<Runtime> {
         .enable_all()
         .max_blocking_threads(BLOCKING_THREADS_MAX);
     builder.build()
-}
-
-/// Signals that ask the process to stop: SIGTERM and Ctrl-C. Listened for before the server starts, so
-/// that one that comes early is not lost.
-pub struct StopSignals {
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl StopSignals {
-    fn listen() -> std::io::Result<Self> {
-        Ok(Self {
-            terminate: signal(SignalKind::terminate())?,
-            interrupt: signal(SignalKind::interrupt())?,
-        })
-    }
-
-    async fn received(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
-    }
-
-    /// Waits until a signal comes, or a task of the server ends early.
-    pub async fn wait(&mut self, server: &Server) {
-        tokio::select! {
-            () = self.received() => {}
-            () = server.failed() => {}
-        }
-    }
 }

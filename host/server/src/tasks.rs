@@ -1,7 +1,10 @@
 //! Tasks of a server: each runs until the stop, and one that ends early stops the others.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -14,6 +17,37 @@ pub(crate) struct Tasks {
     shutdown: CancellationToken,
     /// The first that ended early.
     failure: Arc<OnceLock<(&'static str, TaskError)>>,
+    /// Those that have not ended.
+    running: Running,
+}
+
+/// Names of tasks that have not ended, with how many there are of each.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Running(Arc<Mutex<BTreeMap<&'static str, usize>>>);
+
+impl Running {
+    fn count(&self, name: &'static str, is_begin: bool) {
+        let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = running.entry(name).or_default();
+        *count = if is_begin {
+            count.saturating_add(1)
+        } else {
+            count.saturating_sub(1)
+        };
+    }
+
+    /// The names in words.
+    pub(crate) fn names(&self) -> String {
+        let running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let names = running.iter().filter(|(_, count)| **count > 0);
+        let names: Vec<String> = names
+            .map(|(name, count)| match count {
+                1 => (*name).to_owned(),
+                count => format!("{count} times {name}"),
+            })
+            .collect();
+        names.join(", ")
+    }
 }
 
 impl Tasks {
@@ -31,9 +65,13 @@ impl Tasks {
         E: std::error::Error + Send + Sync + 'static,
     {
         let (shutdown, failure) = (self.shutdown.clone(), Arc::clone(&self.failure));
+        let names = self.running.clone();
+        names.count(name, true);
         let running = self.tracker.spawn(task);
         self.tracker.spawn(async move {
-            let error = match running.await {
+            let ended = running.await;
+            names.count(name, false);
+            let error = match ended {
                 Ok(Ok(())) if shutdown.is_cancelled() => return,
                 Ok(Ok(())) => TaskError::Done,
                 Ok(Err(error)) => TaskError::Failed(Box::new(error)),
@@ -45,14 +83,24 @@ impl Tasks {
         });
     }
 
-    /// Stops all, and waits until they have ended.
+    /// The names of those that have not ended, for who cannot wait for them.
+    pub(crate) fn running(&self) -> Running {
+        self.running.clone()
+    }
+
+    /// Stops all, and waits until they have ended, but no longer than so long.
     ///
     /// # Errors
-    /// [`Error::Task`] where one ended early.
-    pub(crate) async fn stop(self) -> Result<(), Error> {
+    /// [`Error::Unfinished`] where some have not ended, [`Error::Task`] where one ended early.
+    pub(crate) async fn stop(self, max: Duration) -> Result<(), Error> {
         self.shutdown.cancel();
         self.tracker.close();
-        self.tracker.wait().await;
+        if timeout(max, self.tracker.wait()).await.is_err() {
+            return Err(Error::Unfinished {
+                tasks: self.running.names(),
+                waited: max,
+            });
+        }
         let failure = Arc::into_inner(self.failure).and_then(OnceLock::into_inner);
         match failure {
             None => Ok(()),
@@ -67,6 +115,8 @@ mod tests {
     use std::io;
 
     use super::*;
+
+    const LONG: Duration = Duration::from_mins(1);
 
     async fn until_stopped(shutdown: CancellationToken) -> Result<(), Infallible> {
         shutdown.cancelled().await;
@@ -90,7 +140,7 @@ mod tests {
                 }
             });
             tasks.shutdown().cancelled().await;
-            let error = tasks.stop().await.expect_err("it ended early");
+            let error = tasks.stop(LONG).await.expect_err("it ended early");
             let error = kindsight_store::chain(&error);
             assert!(error.contains("its pipeline ended"), "{error}");
             assert!(error.contains(expected), "{error}");
@@ -101,6 +151,19 @@ mod tests {
     async fn tasks_that_end_at_the_stop_are_no_failure() {
         let tasks = Tasks::default();
         tasks.spawn("neighbour", until_stopped(tasks.shutdown()));
-        tasks.stop().await.expect("nothing failed");
+        tasks.stop(LONG).await.expect("nothing failed");
+    }
+
+    #[tokio::test]
+    async fn a_task_that_does_not_end_is_named_and_not_waited_for() {
+        let tasks = Tasks::default();
+        tasks.spawn("neighbour", until_stopped(tasks.shutdown()));
+        for _ in 0..2 {
+            tasks.spawn("sleeper", std::future::pending::<Result<(), Infallible>>());
+        }
+        let error = tasks.stop(Duration::from_millis(50)).await;
+        let error = error.expect_err("it sleeps").to_string();
+        assert!(error.contains("after 50ms"), "{error}");
+        assert!(error.ends_with(": 2 times sleeper"), "{error}");
     }
 }

@@ -253,6 +253,15 @@ pub struct Subject {
     pub(crate) context: Option<Arc<ContextView>>,
 }
 
+impl Subject {
+    /// Number of placements (apps in clusters) that an answer may tell of. Tells beforehand whether an
+    /// answer is worth a thread of its own.
+    pub fn placements(&self) -> usize {
+        let apps = self.context.iter().flat_map(|context| &context.apps);
+        apps.map(|app| app.clusters.len()).sum()
+    }
+}
+
 /// The name that is asked for.
 #[derive(Debug)]
 pub(crate) enum Name {

@@ -1,5 +1,7 @@
 //! A server to attack: started from settings in this process, with nothing but built-in interpreters.
 
+mod filling;
+
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,6 +16,10 @@ use crate::http::{Answer, Request};
 
 /// Time in which `/healthz` has to be answered, whatever is going on.
 const HEALTHY_MAX: Duration = Duration::from_secs(2);
+
+/// The status of the deployment intent group of [`Stage::filled`].
+pub(crate) const STATUS: &str =
+    "/v2/projects/p/composite-apps/c/v1/deployment-intent-groups/d/status";
 
 /// A server and its folders.
 pub(crate) struct Stage {
@@ -48,6 +54,15 @@ impl Stage {
             address,
             _folder: folder,
         }
+    }
+
+    /// Starts a server over a deployment intent group of so many resources, each with a name of 200
+    /// characters; [`STATUS`] is its status. Settings as in [`Stage::with`].
+    pub(crate) fn filled(resources: usize, change: impl FnOnce(&mut Settings, &Path)) -> Self {
+        Self::with(|settings, folder| {
+            filling::fill(&settings.store, resources);
+            change(settings, folder);
+        })
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
@@ -105,6 +120,13 @@ impl Drop for Stage {
             runtime.shutdown_background();
         }
     }
+}
+
+/// Memory of this process that is in use, in bytes: client and server.
+pub(crate) fn resident_bytes() -> usize {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = statm.split(' ').nth(1).and_then(|it| it.parse().ok());
+    pages.unwrap_or(0_usize) * 4096
 }
 
 /// A cache of compiled interpreters that all cases share.

@@ -1,5 +1,6 @@
 //! `kindsight serve`: runs a server with the operator's settings.
 
+use kindsight_server::rest::Access;
 use kindsight_server::{DataDir, Settings, start_logging};
 
 use crate::config::ServeArgs;
@@ -35,6 +36,10 @@ fn settings(args: ServeArgs) -> anyhow::Result<Settings> {
         interpreters: args.interpreters,
         clusters: args.clusters,
         listen: args.listen,
+        access: Access {
+            hosts: args.allowed_hosts,
+            origins: args.allowed_origins,
+        },
         catalog_limits: args.interpreter_limits.catalog_limits(),
         rest_limits: args.rest_limits.limits(&limits),
         interpreter_limits: limits,

@@ -55,10 +55,6 @@ pub(crate) struct InterpreterArgs {
 /// Limits of the REST API.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits of the REST API")]
-#[expect(
-    clippy::struct_field_names,
-    reason = "the names are those of the flags, and every limit ends in `max`"
-)]
 pub(crate) struct RestArgs {
     /// Largest body of `POST /v2/interpret`, in bytes.
     #[arg(long, env = "KINDSIGHT_INTERPRET_BYTES_MAX", default_value_t = kindsight_server::rest::INTERPRET_BYTES_MAX)]
@@ -87,9 +83,27 @@ pub(crate) struct RestArgs {
     /// Timeout of any other request until its response begins, in seconds.
     #[arg(long, env = "KINDSIGHT_REQUEST_SECONDS_MAX", default_value_t = kindsight_server::rest::REQUEST_TIME_MAX.as_secs())]
     request_seconds_max: u64,
+    /// Maximum size of all request bodies that are held at a time, in bytes.
+    #[arg(long, env = "KINDSIGHT_BODIES_BYTES_MAX", default_value_t = kindsight_server::rest::BODIES_BYTES_MAX)]
+    bodies_bytes_max: usize,
+    /// Largest answer about a status, in bytes.
+    #[arg(long, env = "KINDSIGHT_ANSWER_BYTES_MAX", default_value_t = kindsight_server::rest::ANSWER_BYTES_MAX)]
+    answer_bytes_max: usize,
+    /// Maximum size of all answers that wait for their readers, in bytes.
+    #[arg(long, env = "KINDSIGHT_ANSWERS_BYTES_MAX", default_value_t = kindsight_server::rest::ANSWERS_BYTES_MAX)]
+    answers_bytes_max: usize,
     /// Maximum number of open connections.
     #[arg(long, env = "KINDSIGHT_CONNECTIONS_MAX", default_value_t = kindsight_server::rest::CONNECTIONS_MAX)]
     connections_max: usize,
+    /// Timeout of the head of a request, in seconds.
+    #[arg(long, env = "KINDSIGHT_HEAD_SECONDS_MAX", default_value_t = kindsight_server::rest::HEAD_TIME_MAX.as_secs())]
+    head_seconds_max: u64,
+    /// Time in which a body or an answer has to move on at --transfer-rate-min, in seconds.
+    #[arg(long, env = "KINDSIGHT_STALL_SECONDS_MAX", default_value_t = kindsight_server::rest::STALL_MAX.as_secs())]
+    stall_seconds_max: u64,
+    /// Slowest that a body may be sent or an answer be read, in bytes per second.
+    #[arg(long, env = "KINDSIGHT_TRANSFER_RATE_MIN", default_value_t = kindsight_server::rest::TRANSFER_RATE_MIN)]
+    transfer_rate_min: u64,
     /// Time after which an idle connection is closed, in seconds.
     #[arg(long, env = "KINDSIGHT_CONNECTION_IDLE_SECONDS_MAX", default_value_t = kindsight_server::rest::IDLE_MAX.as_secs())]
     connection_idle_seconds_max: u64,
@@ -148,6 +162,12 @@ impl RestArgs {
             requests_max: self.requests_max,
             interpret_requests_max: self.interpret_requests_max,
             request_time_max: Duration::from_secs(self.request_seconds_max),
+            bodies_bytes_max: self.bodies_bytes_max,
+            answer_bytes_max: self.answer_bytes_max,
+            answers_bytes_max: self.answers_bytes_max,
+            head_time_max: Duration::from_secs(self.head_seconds_max),
+            stall_max: Duration::from_secs(self.stall_seconds_max),
+            transfer_rate_min: self.transfer_rate_min,
             connections_max: self.connections_max,
             idle_max: Duration::from_secs(self.connection_idle_seconds_max),
             drain_max: Duration::from_secs(self.drain_seconds_max),

@@ -11,3 +11,4 @@ mod interpret;
 mod interpreters;
 mod process;
 mod serve;
+mod stopping;

@@ -136,10 +136,26 @@ impl Server {
 
     /// Sends SIGTERM and waits for the end; returns whether the exit code is 0.
     pub(crate) fn stop(mut self) -> bool {
+        self.terminate();
+        self.wait()
+    }
+
+    /// Sends SIGTERM.
+    pub(crate) fn terminate(&self) {
         let pid = i32::try_from(self.child.id()).expect("a process id");
         let pid = rustix::process::Pid::from_raw(pid).expect("a process id");
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("SIGTERM");
+    }
+
+    /// Waits for the end; returns whether the exit code is 0.
+    pub(crate) fn wait(&mut self) -> bool {
         self.child.wait().expect("its end").success()
+    }
+
+    /// A connection of its own.
+    pub(crate) fn connect(&self) -> std::net::TcpStream {
+        let address = self.url.trim_start_matches("http://");
+        std::net::TcpStream::connect(address).expect("a connection")
     }
 
     /// Sends SIGKILL, the nearest to a power cut.

@@ -22,7 +22,7 @@ pub(crate) fn promoted(body: &[u8]) -> Result<Option<Digest>, Problem> {
     let expected = r#"nothing or `{"digest": "sha256:…"}`"#;
     let digest = json::<Option<Promotion>>(body, expected)?.and_then(|it| it.digest);
     let digest = digest.as_deref().map(super::digest).transpose();
-    digest.map_err(|problem| Problem::invalid(vec![problem]))
+    digest.map_err(|problem| Problem::invalid_in("the body", vec![problem]))
 }
 
 /// Settings, from a body.

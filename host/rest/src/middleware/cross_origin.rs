@@ -1,35 +1,55 @@
-//! Cross-origin check of commands.
+//! Cross-origin check of requests that change or compute something.
 
-use axum::extract::Request;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use crate::access::{Access, Authority, Origin};
 use crate::problem::Problem;
 
-/// Refuses requests that a page of another origin makes a browser send.
+/// What a browser says about the site of the page that asks.
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Refuses requests that a page of another origin makes a browser send, but for those that only read.
 ///
 /// A browser sends some requests to any address without asking first, also to one that only its own
-/// machine reaches; it names the page's origin in `Origin`. Programs send no `Origin`.
-pub(crate) async fn refuse_cross_origin(request: Request, next: Next) -> Response {
-    if is_cross_origin(request.headers()) {
-        let detail = "a page of another origin asks for this; `Origin` has to be left out, or name the host that is asked";
+/// machine reaches; it names the page's origin in `Origin`. Programs send no `Origin`. What only reads
+/// is not refused: a browser keeps the answer from the page.
+pub(crate) async fn refuse_cross_origin(
+    State(access): State<Arc<Access>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    if !is_read && is_cross_origin(&access, request.headers()) {
+        let detail = "a page of another origin asks for this; `Origin` has to be left out, or name the host that is asked or one that the setting `allowed-origin` lists";
         return Problem::new(StatusCode::FORBIDDEN, detail).into_response();
     }
     next.run(request).await
 }
 
-/// True if an `Origin` is anything but `scheme://` and the `Host`. That of a page without an origin
-/// is the word `null`.
-fn is_cross_origin(headers: &HeaderMap) -> bool {
-    let host = headers.get(header::HOST).map(HeaderValue::as_bytes);
+/// True if an `Origin` is not allowed, or there is none and the page is of another site. The origin of
+/// a page without one is the word `null`.
+fn is_cross_origin(access: &Access, headers: &HeaderMap) -> bool {
+    let host = headers.get(header::HOST).and_then(|it| it.to_str().ok());
+    let host = host.and_then(Authority::read);
     let origins = headers.get_all(header::ORIGIN).iter();
-    let mut authorities = origins.map(|origin| {
-        let (_scheme, authority) = origin.to_str().ok()?.split_once("://")?;
-        Some(authority.as_bytes())
-    });
-    authorities.any(|authority| match (authority, host) {
-        (Some(authority), Some(host)) => !authority.eq_ignore_ascii_case(host),
-        _ => true,
-    })
+    let origins: Vec<_> = origins
+        .map(|origin| origin.to_str().ok().and_then(Origin::read))
+        .collect();
+    let is_listed = |origin: &Option<Origin>| {
+        let origin = origin.as_ref();
+        origin.is_some_and(|origin| access.lists_origin(origin))
+    };
+    let is_allowed = |origin: &Option<Origin>| {
+        let origin = origin.as_ref();
+        origin.is_some_and(|origin| access.allows_origin(origin, host.as_ref()))
+    };
+    let mut sites = headers.get_all(SEC_FETCH_SITE).iter();
+    let is_other_site = sites.any(|site| site.as_bytes() == b"cross-site");
+    let is_excused = !origins.is_empty() && origins.iter().all(is_listed);
+    !origins.iter().all(is_allowed) || (is_other_site && !is_excused)
 }

@@ -1,18 +1,14 @@
-//! Limits on requests: time, length of the URI, size of the body, number at a time.
+//! Limits on requests: time, length of the URI, number at a time.
 
-use std::future::poll_fn;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{Request, State};
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tokio::sync::Semaphore;
 
-use crate::limits::DROPPED_BYTES_MAX;
 use crate::problem::Problem;
 
 /// Limit on the duration of a request.
@@ -49,33 +45,6 @@ pub(crate) async fn limit_uri(State(max): State<usize>, request: Request, next: 
         return Problem::new(StatusCode::URI_TOO_LONG, detail).into_response();
     }
     next.run(request).await
-}
-
-/// Refuses a body of which `Content-Length` says that it is too large.
-///
-/// A client that waits to be asked for it (`Expect`) reads the error at once, and has sent nothing. Any
-/// other is sending already, and most look for an answer only when they are done: what they send is
-/// dropped as it comes, or they would find a broken connection instead of the error.
-pub(crate) async fn limit_body(State(max): State<usize>, request: Request, next: Next) -> Response {
-    let length = request.headers().get(header::CONTENT_LENGTH);
-    let length = length.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    if length.is_none_or(|length| length <= max) {
-        return next.run(request).await;
-    }
-    if !request.headers().contains_key(header::EXPECT) {
-        drop_body(request.into_body()).await;
-    }
-    Problem::too_large(max).into_response()
-}
-
-/// Reads a body and keeps nothing of it, up to its end or [`DROPPED_BYTES_MAX`].
-async fn drop_body(mut body: Body) {
-    let mut dropped = 0;
-    while dropped < DROPPED_BYTES_MAX
-        && let Some(Ok(frame)) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await
-    {
-        dropped += frame.data_ref().map_or(0, Bytes::len);
-    }
 }
 
 /// Refuses more than so many requests at a time, so that those in progress still end.

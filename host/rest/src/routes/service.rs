@@ -1,7 +1,6 @@
 //! Health and description of this service.
 
-use std::sync::Arc;
-
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -50,11 +49,11 @@ pub(crate) async fn readyz(State(app): State<AppState>) -> Result<String, Proble
 
 /// The OpenAPI document as text, made with the router.
 #[derive(Debug, Clone)]
-pub(crate) struct Document(pub(crate) String);
+pub(crate) struct Document(pub(crate) Bytes);
 
 /// OpenAPI document
 #[utoipa::path(get, path = "/openapi.json", tag = "service", responses((status = 200, description = "The OpenAPI document.", body = serde_json::Value)))]
-pub(crate) async fn openapi_json(Extension(document): Extension<Arc<Document>>) -> Response {
+pub(crate) async fn openapi_json(Extension(document): Extension<Document>) -> Response {
     let json = HeaderValue::from_static("application/json");
-    ([(header::CONTENT_TYPE, json)], document.0.clone()).into_response()
+    ([(header::CONTENT_TYPE, json)], document.0).into_response()
 }

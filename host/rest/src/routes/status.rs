@@ -1,17 +1,25 @@
 //! Status queries.
 
-use axum::Json;
+use std::sync::Arc;
+
+use axum::Extension;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
-use axum::response::{IntoResponse, Response};
-use kindsight_api::problem::ProblemDocument;
+use axum::response::Response;
+use kindsight_api::problem::{PartialProblem, ProblemDocument};
 use kindsight_api::status::{StatusAnswer, StatusParameters};
-use kindsight_status::{StatusQuery, cluster_name, dig_name};
+use kindsight_status::{QueryError, StatusQuery, Subject, cluster_name, dig_name};
 use serde::Deserialize;
 
 use crate::AppState;
+use crate::answer::{Answers, Chunks};
 use crate::problem::Problem;
 use crate::routes::errors::CommonErrors;
+
+/// The most placements (apps in clusters), and the most names to filter by, of a query that is probably
+/// answered in little: what is looked up for each name in each placement takes some microseconds.
+const SMALL_QUERY_PLACEMENTS_MAX: usize = 64;
+const SMALL_QUERY_NAMES_MAX: usize = 8;
 
 type Pairs = Result<Query<Vec<(String, String)>>, QueryRejection>;
 
@@ -68,6 +76,7 @@ pub(crate) struct ClusterPath {
 )]
 pub(crate) async fn dig_status(
     State(app): State<AppState>,
+    Extension(answers): Extension<Arc<Answers>>,
     path: Result<Path<DigPath>, PathRejection>,
     pairs: Pairs,
 ) -> Result<Response, Problem> {
@@ -77,10 +86,10 @@ pub(crate) async fn dig_status(
         version,
         deployment_intent_group: dig,
     } = path?.0;
-    let name = dig_name(&project, &composite_app, &version, &dig).map_err(Problem::invalid)?;
+    let name = dig_name(&project, &composite_app, &version, &dig).map_err(invalid_path)?;
     let query = read(pairs)?;
-    let subject = app.read_model.dig(&name, &query)?;
-    Ok(Json(subject.answer(&query)?).into_response())
+    let subject = app.read_model.dig(&name, &query).map_err(missing)?;
+    answer(&answers, subject, query).await
 }
 
 /// Status of a cluster's own resources
@@ -100,6 +109,7 @@ pub(crate) async fn dig_status(
 )]
 pub(crate) async fn cluster_status(
     State(app): State<AppState>,
+    Extension(answers): Extension<Arc<Answers>>,
     path: Result<Path<ClusterPath>, PathRejection>,
     pairs: Pairs,
 ) -> Result<Response, Problem> {
@@ -107,12 +117,42 @@ pub(crate) async fn cluster_status(
         cluster_provider,
         cluster,
     } = path?.0;
-    let name = cluster_name(&cluster_provider, &cluster).map_err(Problem::invalid)?;
+    let name = cluster_name(&cluster_provider, &cluster).map_err(invalid_path)?;
     let query = read(pairs)?;
-    let subject = app.read_model.cluster(&name, &query)?;
-    Ok(Json(subject.answer(&query)?).into_response())
+    let subject = app.read_model.cluster(&name, &query).map_err(missing)?;
+    answer(&answers, subject, query).await
 }
 
 fn read(pairs: Pairs) -> Result<StatusQuery, Problem> {
     StatusQuery::parse(pairs?.0).map_err(Problem::invalid)
+}
+
+fn invalid_path(problems: Vec<PartialProblem>) -> Problem {
+    Problem::invalid_in("the path", problems)
+}
+
+/// The error for a subject that does not exist: its name is in the path, its instance in the query.
+fn missing(error: QueryError) -> Problem {
+    let is_of_query = match &error {
+        QueryError::NotFound(problems) => problems.iter().any(|it| it.parameter == "instance"),
+        QueryError::Invalid(_) => true,
+    };
+    let problem = Problem::from(error);
+    if is_of_query {
+        problem
+    } else {
+        problem.in_path()
+    }
+}
+
+async fn answer(
+    answers: &Answers,
+    subject: Subject,
+    query: StatusQuery,
+) -> Result<Response, Problem> {
+    let names = query.apps.len() + query.clusters.len() + query.resources.len();
+    let is_probably_small =
+        names <= SMALL_QUERY_NAMES_MAX && subject.placements() <= SMALL_QUERY_PLACEMENTS_MAX;
+    let write = move |to: &mut Chunks| to.json(&subject.answer(&query)?);
+    answers.json(is_probably_small, write).await
 }

@@ -177,3 +177,46 @@ async fn a_panic_costs_one_answer_and_tells_nothing() {
         StatusCode::OK
     );
 }
+
+#[tokio::test]
+async fn an_error_says_where_it_is() {
+    let not_there = "names something that does not exist";
+    for (method, uri, body, expected) in [
+        (
+            "GET",
+            &*STATUS.replace("testvfw", "-a"),
+            "",
+            "the path is not valid",
+        ),
+        (
+            "GET",
+            &STATUS.replace("testvfw", "other"),
+            "",
+            &format!("the path {not_there}"),
+        ),
+        (
+            "GET",
+            &format!("{STATUS}?app=other"),
+            "",
+            &format!("the query {not_there}"),
+        ),
+        (
+            "GET",
+            &format!("{STATUS}?instance=99"),
+            "",
+            &format!("the query {not_there}"),
+        ),
+        ("GET", "/v2/interpreters/A_b", "", "the path is not valid"),
+        (
+            "POST",
+            "/v2/interpreters/apps/promote",
+            r#"{"digest":"x"}"#,
+            "the body is not valid",
+        ),
+        ("POST", "/v2/interpret?x=1", "[]", "the query is not valid"),
+    ] {
+        let router = router(state(Limits::default()));
+        let answer = send(router, method, uri, body.to_owned()).await;
+        assert_eq!(answer.json()["detail"], expected, "{uri}");
+    }
+}

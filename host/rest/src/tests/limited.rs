@@ -1,16 +1,11 @@
 //! Every limit, met.
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::time::Duration;
 
-use tokio::net::TcpListener;
-use tokio::sync::oneshot;
-
+use super::connections::{ask, serve_to};
 use super::*;
-use crate::{Ended, serve};
 
-const NEVER: &str = r#"{"kind":"Never"}"#;
+pub(super) const NEVER: &str = r#"{"kind":"Never"}"#;
 
 async fn post_to(limits: Limits, body: &str) -> Answered {
     send(
@@ -142,7 +137,7 @@ async fn a_component_that_is_said_to_be_too_large_is_not_asked_for() {
         component_bytes_max: 10,
         ..Limits::default()
     };
-    let head = "PUT /v2/interpreters/apps HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: 11\r\n\r\n";
+    let head = "PUT /v2/interpreters/apps HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Type: application/wasm\r\nContent-Length: 11\r\n\r\n";
     let (answer, _) = serve_to(limits, |address| ask(address, head)).await;
     assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
     assert!(answer.contains("larger than 10 bytes"), "{answer}");
@@ -153,7 +148,7 @@ async fn a_component_that_is_said_to_be_too_large_is_not_asked_for() {
 async fn who_sends_too_much_still_reads_why() {
     const BYTES: usize = 20 << 20;
     let head = format!(
-        "POST /v2/interpret HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {BYTES}\r\n\r\n"
+        "POST /v2/interpret HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {BYTES}\r\n\r\n"
     );
     let request = head + &" ".repeat(BYTES);
     let (answer, _) = serve_to(Limits::default(), move |address| ask(address, &request)).await;
@@ -216,98 +211,4 @@ async fn only_so_many_commands_are_worked_on_at_a_time() {
         let answer = second_of(limits, never, "GET", uri).await;
         assert_eq!(answer.status, StatusCode::OK);
     }
-}
-
-/// Serves while `client` runs on a thread of its own, then stops.
-async fn serve_to<T: Send + 'static>(
-    limits: Limits,
-    client: impl FnOnce(std::net::SocketAddr) -> T + Send + 'static,
-) -> (T, Ended) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let (done_tx, done_rx) = oneshot::channel::<()>();
-    let client = tokio::task::spawn_blocking(move || {
-        let result = client(address);
-        drop(done_tx);
-        result
-    });
-    let stop = async move { drop(done_rx.await) };
-    let ended = serve(listener, router(state(limits)), limits, stop)
-        .await
-        .unwrap();
-    (client.await.unwrap(), ended)
-}
-
-fn ask(address: std::net::SocketAddr, request: &str) -> String {
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer
-}
-
-const HEALTHZ: &str = "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
-
-#[tokio::test]
-async fn connections_are_answered_until_it_stops() {
-    let client = |address| ask(address, HEALTHZ);
-    let (answer, ended) = serve_to(Limits::default(), client).await;
-    assert!(
-        answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with("ok"),
-        "{answer}"
-    );
-    assert_eq!(ended, Ended::Drained);
-}
-
-#[tokio::test]
-async fn a_connection_that_says_nothing_is_closed() {
-    let limits = Limits {
-        idle_max: Duration::from_millis(5),
-        ..Limits::default()
-    };
-    let (answer, _) = serve_to(limits, |address| ask(address, "GET /healthz HT")).await;
-    assert_eq!(answer, "");
-}
-
-#[tokio::test]
-async fn a_connection_too_many_waits_until_another_is_closed() {
-    let limits = Limits {
-        connections_max: 1,
-        idle_max: Duration::from_millis(50),
-        ..Limits::default()
-    };
-    let client = |address| {
-        let begun = std::time::Instant::now();
-        let silent = TcpStream::connect(address).unwrap();
-        let answer = ask(address, HEALTHZ);
-        drop(silent);
-        (answer, begun.elapsed())
-    };
-    let ((answer, waited), _) = serve_to(limits, client).await;
-    assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
-    assert!(waited >= limits.idle_max, "{waited:?}");
-}
-
-#[tokio::test]
-async fn what_does_not_end_is_cut_off_when_it_stops() {
-    let limits = Limits {
-        drain_max: Duration::from_millis(5),
-        ..Limits::default()
-    };
-    let client = |address| {
-        let mut stream = TcpStream::connect(address).unwrap();
-        let length = NEVER.len();
-        let head = format!(
-            "POST /v2/interpret HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: {length}\r\n\r\n"
-        );
-        stream.write_all(head.as_bytes()).unwrap();
-        // The server asks for the body once the handler reads it: the request has begun.
-        let mut ready = [0; 12];
-        stream.read_exact(&mut ready).unwrap();
-        stream.write_all(NEVER.as_bytes()).unwrap();
-        (String::from_utf8(ready.to_vec()).unwrap(), stream)
-    };
-    let ((ready, _stream), ended) = serve_to(limits, client).await;
-    assert_eq!(ready, "HTTP/1.1 100");
-    assert_eq!(ended, Ended::CutOff);
 }

@@ -1,0 +1,344 @@
+//! Answers: made off the executor where they are large, and sent in chunks.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::io::{self, Write};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use hyper::body::{Frame, SizeHint};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::spawn_blocking;
+
+use crate::Limits;
+use crate::connections::InRequest;
+use crate::limits::{ANSWERS_MADE_MAX, SMALL_ANSWER_BYTES_MAX};
+use crate::problem::{INTERNAL, Problem};
+
+/// The size at which a chunk of an answer is complete, in bytes: a few packets, and little beside what
+/// a system buffers for a connection.
+const CHUNK_BYTES: usize = 64 * 1024;
+/// Input up to which work is done where it comes up, in bytes: it takes some hundred microseconds.
+const SMALL_WORK_BYTES_MAX: usize = 64 * 1024;
+
+/// The making of answers.
+#[derive(Debug)]
+pub(crate) struct Answers {
+    making: Arc<Semaphore>,
+    bytes_max: usize,
+}
+
+impl Answers {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self {
+            making: Arc::new(Semaphore::new(ANSWERS_MADE_MAX)),
+            bytes_max: limits.answer_bytes_max.min(limits.answers_bytes_max),
+        }
+    }
+
+    /// The JSON that `write` writes, as an answer.
+    ///
+    /// Where it is probably small, it is written here and now, up to [`SMALL_ANSWER_BYTES_MAX`]. All
+    /// else is written on a thread that may block, whole: writing it as it is read would hold the thread
+    /// for as long as the slowest client likes.
+    ///
+    /// # Errors
+    /// What `write` finds wrong; and an answer that is too large.
+    pub(crate) async fn json<F>(
+        &self,
+        is_probably_small: bool,
+        write: F,
+    ) -> Result<Response, Problem>
+    where
+        F: Fn(&mut Chunks) -> Result<(), Problem> + Send + Sync + 'static,
+    {
+        if is_probably_small && let Some(answer) = Chunks::written(SMALL_ANSWER_BYTES_MAX, &write)?
+        {
+            return Ok(answer.into_response());
+        }
+        // Nobody closes the semaphore; if somebody did, making would not be limited.
+        let turn = Arc::clone(&self.making).acquire_owned().await.ok();
+        let max = self.bytes_max;
+        let making = spawn_blocking(move || {
+            // Held until it is made, even if its client has gone.
+            let _turn = turn;
+            Chunks::written(max, &write)
+        });
+        let answer = making.await.map_err(|_| internal())??;
+        let answer = answer.ok_or_else(|| {
+            let detail = format!(
+                "the answer is larger than {max} bytes; ask for less with `app`, `cluster`, `resource` or `output`"
+            );
+            Problem::new(StatusCode::BAD_REQUEST, detail)
+        })?;
+        Ok(answer.into_response())
+    }
+}
+
+/// Does work on so many bytes: on a thread that may block, where they are many.
+///
+/// # Errors
+/// Work that panicked.
+pub(crate) async fn off_executor<T: Send + 'static>(
+    bytes: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Problem> {
+    if bytes <= SMALL_WORK_BYTES_MAX {
+        return Ok(work());
+    }
+    spawn_blocking(work).await.map_err(|_| internal())
+}
+
+fn internal() -> Problem {
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL)
+}
+
+/// An answer in chunks, of limited size.
+#[derive(Debug)]
+pub(crate) struct Chunks {
+    complete: VecDeque<Bytes>,
+    last: Vec<u8>,
+    left: usize,
+    is_too_large: bool,
+}
+
+impl Chunks {
+    /// What `write` writes; `None` if it is more than `max` bytes.
+    fn written(
+        max: usize,
+        write: &impl Fn(&mut Self) -> Result<(), Problem>,
+    ) -> Result<Option<Self>, Problem> {
+        let mut chunks = Self {
+            complete: VecDeque::new(),
+            last: Vec::new(),
+            left: max,
+            is_too_large: false,
+        };
+        let written = write(&mut chunks);
+        if chunks.is_too_large {
+            return Ok(None);
+        }
+        written.map(|()| Some(chunks))
+    }
+
+    /// Writes a value as JSON.
+    ///
+    /// # Errors
+    /// An answer that becomes too large, which is found here.
+    pub(crate) fn json(&mut self, value: &impl serde::Serialize) -> Result<(), Problem> {
+        serde_json::to_writer(self, value).map_err(|_| internal())
+    }
+}
+
+impl Write for Chunks {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Some(left) = self.left.checked_sub(bytes.len()) else {
+            self.is_too_large = true;
+            return Err(io::ErrorKind::FileTooLarge.into());
+        };
+        self.left = left;
+        self.last.extend_from_slice(bytes);
+        if self.last.len() >= CHUNK_BYTES {
+            let next = Vec::with_capacity(CHUNK_BYTES);
+            let complete = std::mem::replace(&mut self.last, next);
+            self.complete.push_back(complete.into());
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl IntoResponse for Chunks {
+    fn into_response(self) -> Response {
+        let json = HeaderValue::from_static("application/json");
+        let last = Bytes::from(self.last);
+        let mut chunks = self.complete;
+        let body = if chunks.is_empty() {
+            Body::from(last)
+        } else {
+            if !last.is_empty() {
+                chunks.push_back(last);
+            }
+            let left = chunks.iter().map(|chunk| chunk.len() as u64).sum();
+            Body::new(Chunked { chunks, left })
+        };
+        ([(header::CONTENT_TYPE, json)], body).into_response()
+    }
+}
+
+/// The body of an answer in chunks.
+struct Chunked {
+    chunks: VecDeque<Bytes>,
+    left: u64,
+}
+
+impl HttpBody for Chunked {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let chunk = self.chunks.pop_front();
+        if let Some(chunk) = &chunk {
+            self.left = self.left.saturating_sub(chunk.len() as u64);
+        }
+        Poll::Ready(chunk.map(|chunk| Ok(Frame::data(chunk))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.left)
+    }
+}
+
+/// A body whose bytes are counted until they are sent.
+pub(crate) struct Counted {
+    body: Body,
+    held: OwnedSemaphorePermit,
+}
+
+impl Counted {
+    /// `held` is one permit for each byte of the body.
+    pub(crate) fn new(body: Body, held: OwnedSemaphorePermit) -> Self {
+        Self { body, held }
+    }
+}
+
+impl HttpBody for Counted {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        let held = &mut self.held;
+        let counted = |bytes: Bytes| {
+            let held = held.split(bytes.len());
+            Bytes::from_owner(Held { bytes, _held: held })
+        };
+        Poll::Ready(frame.map(|frame| frame.map(|frame| frame.map_data(counted))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Bytes that count until the connection drops them.
+struct Held {
+    bytes: Bytes,
+    _held: Option<OwnedSemaphorePermit>,
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// A body with its request, which ends when the last of it was handed on.
+pub(crate) struct UntilSent {
+    body: Body,
+    _in_request: InRequest,
+}
+
+impl UntilSent {
+    pub(crate) fn new(body: Body, in_request: InRequest) -> Self {
+        Self {
+            body,
+            _in_request: in_request,
+        }
+    }
+}
+
+impl HttpBody for UntilSent {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::to_bytes;
+
+    use super::*;
+
+    fn answers(answer_bytes_max: usize) -> Answers {
+        Answers::new(&Limits {
+            answer_bytes_max,
+            ..Limits::default()
+        })
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_whole_and_of_known_length_whatever_its_size() {
+        for (items, is_probably_small) in [(0, true), (3, true), (3, false), (90_000, true)] {
+            let value: Vec<usize> = (0..items).collect();
+            let expected = serde_json::to_vec(&value).unwrap();
+            let write = move |to: &mut Chunks| to.json(&value);
+            let answer = answers(1 << 20)
+                .json(is_probably_small, write)
+                .await
+                .unwrap();
+            let length = expected.len() as u64;
+            assert_eq!(answer.body().size_hint().exact(), Some(length));
+            let body = to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+            assert_eq!(body, expected);
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_is_too_large_is_refused_with_what_makes_it_smaller() {
+        let write = |to: &mut Chunks| to.json(&"x".repeat(1001));
+        let problem = answers(1000).json(false, write).await.unwrap_err();
+        let document = problem.document();
+        assert_eq!(document.status, 400);
+        assert!(document.detail.contains("larger than 1000 bytes"));
+        assert!(document.detail.contains("`cluster`"));
+    }
+
+    #[tokio::test]
+    async fn bytes_count_until_the_connection_drops_them() {
+        let all = Arc::new(Semaphore::new(10));
+        let held = Arc::clone(&all).try_acquire_many_owned(4).unwrap();
+        let mut body = Counted::new(Body::from("abcd"), held);
+        let frame = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await;
+        let bytes = frame.unwrap().unwrap().into_data().unwrap();
+        drop(body);
+        assert_eq!((&*bytes, all.available_permits()), (&b"abcd"[..], 6));
+        drop(bytes);
+        assert_eq!(all.available_permits(), 10);
+    }
+}

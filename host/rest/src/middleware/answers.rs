@@ -1,0 +1,62 @@
+//! The bytes of answers that wait for their readers.
+
+use std::sync::Arc;
+
+use axum::body::{Body, HttpBody as _};
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use tokio::sync::Semaphore;
+
+use crate::answer::Counted;
+use crate::connections::{Activity, Wait, take_bytes};
+use crate::limits::SMALL_ANSWER_BYTES_MAX;
+use crate::problem::Problem;
+
+/// The most large answers that wait for room at a time: their bytes are not counted yet.
+const WAITING_MAX: usize = 2;
+
+/// The bytes of all answers.
+#[derive(Debug)]
+pub(crate) struct AnswerBytes {
+    left: Arc<Semaphore>,
+    waiting: Semaphore,
+}
+
+impl AnswerBytes {
+    /// So many bytes.
+    pub(crate) fn new(bytes: usize) -> Self {
+        Self {
+            left: Arc::new(Semaphore::new(bytes)),
+            waiting: Semaphore::new(WAITING_MAX),
+        }
+    }
+}
+
+/// Counts the bytes of a large answer until they are sent. Where they would be too many, the connections
+/// of the slowest readers are closed; where that does not make room in a moment, the client is told to
+/// come back.
+pub(crate) async fn count_answer(
+    State(bytes): State<Arc<AnswerBytes>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let activity = request.extensions().get::<Arc<Activity>>().cloned();
+    let response = next.run(request).await;
+    let size = response.body().size_hint().lower();
+    if size <= SMALL_ANSWER_BYTES_MAX as u64 {
+        return response;
+    }
+    let count = u32::try_from(size).unwrap_or(u32::MAX);
+    let held = match Arc::clone(&bytes.left).try_acquire_many_owned(count) {
+        Ok(held) => Some(held),
+        Err(_) => match bytes.waiting.try_acquire() {
+            Ok(_waiting) => take_bytes(&bytes.left, count, activity.as_deref(), Wait::Answer).await,
+            Err(_) => None,
+        },
+    };
+    match held {
+        Some(held) => response.map(|body| Body::new(Counted::new(body, held))),
+        None => Problem::busy().into_response(),
+    }
+}

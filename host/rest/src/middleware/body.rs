@@ -1,0 +1,214 @@
+//! Bodies of requests: of the right type, not too large, and complete before anything else begins.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes, HttpBody as _};
+use axum::extract::{Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderName, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use kindsight_status::{clipped, one_of};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use crate::connections::{Activity, Pace, Transfer, Wait, take_bytes};
+use crate::limits::DROPPED_BYTES_MAX;
+use crate::problem::Problem;
+
+/// Rules for the bodies of some routes.
+#[derive(Debug, Clone)]
+pub(crate) struct BodyRules {
+    /// The largest, in bytes.
+    pub(crate) max: usize,
+    /// Media types, in lower case.
+    pub(crate) types: &'static [&'static str],
+    /// Bytes of all bodies that are held at a time.
+    pub(crate) bytes: Arc<Semaphore>,
+    /// The slowest that they may be sent.
+    pub(crate) pace: Pace,
+}
+
+/// Reads the body of a request, and hands it on when it is complete.
+///
+/// What limits the work on requests counts only those that are handed on: who sends slowly costs a
+/// connection and the bytes that were sent, and is cut off when these run out.
+pub(crate) async fn read_body(
+    State(rules): State<BodyRules>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    match rules.read(&parts, body).await {
+        // The bytes are held until the answer begins.
+        Ok((body, _held)) => next.run(Request::from_parts(parts, Body::from(body))).await,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+impl BodyRules {
+    async fn read(
+        &self,
+        parts: &Parts,
+        body: Body,
+    ) -> Result<(Bytes, Option<OwnedSemaphorePermit>), Problem> {
+        if body.is_end_stream() {
+            return Ok((Bytes::new(), None));
+        }
+        self.check_type(parts)?;
+        let activity = parts.extensions.get::<Arc<Activity>>();
+        let is_waiting = parts.headers.contains_key(header::EXPECT);
+        let mut reading = Reading {
+            rules: self,
+            body,
+            activity: activity.map(Arc::as_ref),
+            transfer: Transfer::begin(),
+        };
+        if length(parts).is_some_and(|length| length > self.max) {
+            return Err(reading.too_large(!is_waiting).await);
+        }
+        let whole = reading.whole().await;
+        if let Some(activity) = reading.activity {
+            activity.work();
+        }
+        whole
+    }
+
+    fn check_type(&self, parts: &Parts) -> Result<(), Problem> {
+        let unsupported = |detail: String| Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail);
+        let values = |name: HeaderName| {
+            let values = parts.headers.get_all(name).iter();
+            values.map(|value| {
+                String::from_utf8_lossy(value.as_bytes())
+                    .trim()
+                    .to_lowercase()
+            })
+        };
+        if let Some(coding) = values(header::CONTENT_ENCODING).find(|it| it != "identity") {
+            let coding = clipped(&coding);
+            return Err(unsupported(format!(
+                "a body of the encoding `{coding}` is not read; send it as it is"
+            )));
+        }
+        let mut types = values(header::CONTENT_TYPE).peekable();
+        let expected = one_of(self.types);
+        if types.peek().is_none() {
+            return Err(unsupported(format!(
+                "the body has no `Content-Type`; it has to be {expected}"
+            )));
+        }
+        let is_right = |value: &str| {
+            let essence = value.split(';').next().unwrap_or_default().trim();
+            self.types.contains(&essence)
+        };
+        match types.find(|value| !is_right(value)) {
+            None => Ok(()),
+            Some(value) => Err(unsupported(format!(
+                "a body of the type `{}` is not read; it has to be {expected}",
+                clipped(&value)
+            ))),
+        }
+    }
+}
+
+/// The length that a request says its body has.
+fn length(parts: &Parts) -> Option<usize> {
+    let length = parts.headers.get(header::CONTENT_LENGTH)?;
+    length.to_str().ok()?.parse().ok()
+}
+
+/// A body that is being read.
+struct Reading<'a> {
+    rules: &'a BodyRules,
+    body: Body,
+    activity: Option<&'a Activity>,
+    transfer: Transfer,
+}
+
+impl Reading<'_> {
+    async fn whole(&mut self) -> Result<(Bytes, Option<OwnedSemaphorePermit>), Problem> {
+        let mut whole = Vec::new();
+        let mut held: Option<OwnedSemaphorePermit> = None;
+        while let Some(bytes) = self.next().await? {
+            if whole.len().saturating_add(bytes.len()) > self.rules.max {
+                drop((whole, held));
+                return Err(self.too_large(true).await);
+            }
+            let more = self.hold(bytes.len()).await?;
+            match &mut held {
+                None => held = Some(more),
+                Some(held) => held.merge(more),
+            }
+            whole.extend_from_slice(&bytes);
+        }
+        Ok((whole.into(), held))
+    }
+
+    /// The next bytes; `None` at the end.
+    async fn next(&mut self) -> Result<Option<Bytes>, Problem> {
+        loop {
+            if let Some(activity) = self.activity {
+                activity.body(self.transfer);
+            }
+            let left = self.transfer.left(&self.rules.pace);
+            let body = &mut self.body;
+            let frame = timeout(left, poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx))).await;
+            match frame {
+                Ok(None) => return Ok(None),
+                Ok(Some(Ok(frame))) => {
+                    if let Ok(bytes) = frame.into_data() {
+                        self.transfer.moved(bytes.len(), &self.rules.pace);
+                        return Ok(Some(bytes));
+                    }
+                }
+                Ok(Some(Err(_))) => {
+                    let detail = "the body ended before it was complete, or is not encoded as its headers say";
+                    return Err(Problem::new(StatusCode::BAD_REQUEST, detail));
+                }
+                Err(_) => {}
+            }
+            if !self.transfer.keeps(&self.rules.pace) {
+                return Err(self.too_slow());
+            }
+        }
+    }
+
+    fn too_slow(&self) -> Problem {
+        let (bytes, window) = (self.rules.pace.bytes_min(), self.rules.pace.window());
+        let detail = format!("fewer than {bytes} bytes of the body came in {window:?}");
+        Problem::new(StatusCode::REQUEST_TIMEOUT, detail)
+    }
+
+    /// Takes so many bytes of those that all bodies have together.
+    async fn hold(&mut self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
+        let count = u32::try_from(bytes).unwrap_or(u32::MAX);
+        if let Ok(held) = Arc::clone(&self.rules.bytes).try_acquire_many_owned(count) {
+            return Ok(held);
+        }
+        if let Some(activity) = self.activity {
+            // Its client is not slow while the server has no room.
+            activity.work();
+        }
+        let held = take_bytes(&self.rules.bytes, count, self.activity, Wait::Body).await;
+        self.transfer.resume();
+        held.ok_or_else(Problem::busy)
+    }
+
+    /// The answer to a body that is too large.
+    ///
+    /// A client that waits to be asked for it (`Expect`) reads the error at once, and has sent nothing.
+    /// Any other is sending already, and most look for an answer only when they are done: what they send
+    /// is dropped as it comes, or they would find a broken connection instead of the error.
+    async fn too_large(&mut self, is_sending: bool) -> Problem {
+        let mut dropped: usize = 0;
+        while is_sending
+            && dropped < DROPPED_BYTES_MAX
+            && let Ok(Some(bytes)) = self.next().await
+        {
+            dropped = dropped.saturating_add(bytes.len());
+        }
+        Problem::too_large(self.rules.max)
+    }
+}

@@ -1,0 +1,72 @@
+//! Check of the name under which the server is asked.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::uri;
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use kindsight_status::clipped;
+
+use crate::access::{Access, Authority};
+use crate::problem::Problem;
+use crate::serve::LocalAddress;
+
+/// Path of the route that says whether queries can be answered.
+const READINESS: &str = "/readyz";
+/// Paths that are answered under any name: a supervisor asks a pod by an address that nobody told the
+/// pod. They tell nothing but that the server is there.
+const HEALTH: [&str; 2] = ["/healthz", READINESS];
+
+/// Refuses requests under a name that is not of this server.
+///
+/// The owner of a name can let it lead to this machine, and a page under that name is then of the same
+/// origin as the server: a browser lets it read and change everything (DNS rebinding). The name is in
+/// `Host`, which no page can set. A program that sends none is not a browser.
+pub(crate) async fn refuse_foreign_host(
+    State(access): State<Arc<Access>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let Some(foreign) = foreign_host(&access, &request) else {
+        return next.run(request).await;
+    };
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    if is_read && HEALTH.contains(&request.uri().path()) {
+        let is_readiness = request.uri().path() == READINESS;
+        let response = next.run(request).await;
+        // What is missing has names.
+        return match response.status() {
+            StatusCode::SERVICE_UNAVAILABLE if is_readiness => {
+                Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not ready yet").into_response()
+            }
+            _ => response,
+        };
+    }
+    let detail = format!(
+        "`{}` is not a name of this server; the setting `allowed-host` lists its names beside localhost and its addresses",
+        clipped(&foreign)
+    );
+    Problem::new(StatusCode::MISDIRECTED_REQUEST, detail).into_response()
+}
+
+/// A host of the request that is not allowed, as it was sent.
+fn foreign_host(access: &Access, request: &Request) -> Option<String> {
+    let local = request.extensions().get::<LocalAddress>().map(|it| it.0);
+    hosts(
+        request.uri().authority().map(uri::Authority::as_str),
+        request.headers(),
+    )
+    .find(|host| Authority::read(host).is_none_or(|host| !access.allows_host(&host, local)))
+}
+
+/// Every host that a request names: in its target, and in its headers.
+fn hosts<'a>(
+    target: Option<&'a str>,
+    headers: &'a HeaderMap,
+) -> impl Iterator<Item = String> + use<'a> {
+    let named = headers.get_all(header::HOST).iter();
+    let named = named.map(|host| String::from_utf8_lossy(host.as_bytes()).into_owned());
+    target.map(str::to_owned).into_iter().chain(named)
+}

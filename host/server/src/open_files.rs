@@ -1,0 +1,67 @@
+//! Room for connections among the files that the process may have open.
+
+use kindsight_rest::Limits;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Files beside connections, at most: the store, watched folders, sources of clusters, the cache, and
+/// the pipes of four children that compile.
+const OTHER_FILES: u64 = 256;
+
+/// Raises the limit of open files so that every connection has its place, as far as the machine lets
+/// it; and lowers the limit of connections to what there is place for.
+pub(crate) fn make_room(limits: &mut Limits) {
+    let connections = limits.connections_max as u64;
+    let needed = connections.saturating_add(OTHER_FILES);
+    let open = getrlimit(Resource::Nofile);
+    let (soft, hard) = (open.current.unwrap_or(u64::MAX), open.maximum);
+    if soft >= needed {
+        return;
+    }
+    let most = hard.map_or(needed, |hard| hard.min(needed));
+    let raised = Rlimit {
+        current: Some(most),
+        maximum: hard,
+    };
+    let files = match setrlimit(Resource::Nofile, raised) {
+        Ok(()) => most,
+        Err(_) => soft,
+    };
+    let fits = fitting(connections, files);
+    if fits < connections {
+        tracing::warn!(
+            connections_max = connections,
+            lowered_to = fits,
+            "only {files} files can be open at a time, so only {fits} connections instead of {connections}; raise the hard limit (`ulimit -Hn`) or lower `connections-max`"
+        );
+        limits.connections_max = usize::try_from(fits).unwrap_or(usize::MAX);
+    }
+}
+
+/// The most connections, where so many files can be open: at least half of them.
+fn fitting(connections: u64, files: u64) -> u64 {
+    let left = files.saturating_sub(OTHER_FILES).max(files / 2).max(1);
+    connections.min(left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_leave_room_for_other_files() {
+        for (connections, files, expected) in [
+            (1024, 4096, 1024),
+            (1024, 1280, 1024),
+            (1024, 1024, 768),
+            (1024, 300, 150),
+            (10, 300, 10),
+            (10, 0, 1),
+        ] {
+            assert_eq!(
+                fitting(connections, files),
+                expected,
+                "{connections} {files}"
+            );
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Signals that ask the process to stop, and its end where it does not.
+//!
+//! Both are the job of a thread of its own: threads of the executor that all hang must not keep the
+//! process from ending.
+
+use std::io;
+use std::process::exit;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::thread;
+use std::time::Duration;
+
+use tokio::runtime::Builder;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::server::Server;
+use crate::tasks::Running;
+
+/// The longest that a start is waited for, after a signal came while it went on.
+const START_ENDS_MAX: Duration = Duration::from_secs(10);
+/// The time beyond that of [`Server::stop`] until the process ends without it: the stop had its own
+/// limit, so then the executor hangs.
+const HANGS_AFTER: Duration = Duration::from_secs(1);
+/// Exit code of a process that was ended before it had stopped.
+const EXIT_CODE: i32 = 1;
+
+/// Signals that ask the process to stop: SIGTERM and Ctrl-C. Listened for before the server starts, so
+/// that one that comes early is not lost. A second signal ends the process at once.
+#[derive(Clone)]
+pub struct StopSignals {
+    received: CancellationToken,
+    limit: Arc<RwLock<Limit>>,
+}
+
+/// The longest that a stop takes, and the tasks it waits for.
+struct Limit {
+    max: Duration,
+    running: Running,
+}
+
+impl StopSignals {
+    /// Listens from now on.
+    ///
+    /// # Errors
+    /// When the machine gives no thread, or does not let the process listen.
+    pub(crate) fn listen() -> io::Result<Self> {
+        let signals = Self {
+            received: CancellationToken::new(),
+            limit: Arc::new(RwLock::new(Limit {
+                max: START_ENDS_MAX,
+                running: Running::default(),
+            })),
+        };
+        let executor = Builder::new_current_thread().enable_all().build()?;
+        let (terminate, interrupt) = {
+            let _entered = executor.enter();
+            let terminate = signal(SignalKind::terminate())?;
+            (terminate, signal(SignalKind::interrupt())?)
+        };
+        let watch = Watch {
+            signals: signals.clone(),
+            terminate,
+            interrupt,
+        };
+        let thread = thread::Builder::new().name("signals".to_owned());
+        thread.spawn(move || executor.block_on(watch.run()))?;
+        Ok(signals)
+    }
+
+    /// Waits until a signal comes.
+    pub(crate) async fn received(&self) {
+        self.received.cancelled().await;
+    }
+
+    /// Limits the time from a signal to the end of the process by that of this server.
+    pub(crate) fn limit_stop_of(&self, server: &Server) {
+        let mut limit = self.limit.write().unwrap_or_else(PoisonError::into_inner);
+        *limit = Limit {
+            max: server.stop_max().saturating_add(HANGS_AFTER),
+            running: server.running(),
+        };
+    }
+
+    /// Waits until a signal comes, or a task of the server ends early.
+    pub async fn wait(&mut self, server: &Server) {
+        tokio::select! {
+            () = self.received() => {}
+            () = server.failed() => {}
+        }
+    }
+}
+
+/// What the thread of the signals does.
+struct Watch {
+    signals: StopSignals,
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Watch {
+    async fn run(mut self) {
+        self.signal().await;
+        self.signals.received.cancel();
+        // The limit is that of the server that is there now.
+        let max = self.read(|limit| limit.max);
+        if timeout(max, self.signal()).await.is_ok() {
+            tracing::warn!("ending at once: a second signal came before the stop was complete");
+            exit(EXIT_CODE);
+        }
+        let tasks = self.read(|limit| limit.running.names());
+        tracing::error!(waited = ?max, tasks, "ending at once: the stop hangs");
+        exit(EXIT_CODE);
+    }
+
+    async fn signal(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+
+    fn read<T>(&self, read: impl FnOnce(&Limit) -> T) -> T {
+        let limit = self.signals.limit.read();
+        read(&limit.unwrap_or_else(PoisonError::into_inner))
+    }
+}

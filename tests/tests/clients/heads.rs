@@ -1,0 +1,46 @@
+//! Heads of requests that are no heads.
+
+use crate::http::send_raw;
+use crate::stage::Stage;
+
+fn refused(stage: &Stage, request: &[u8], status: u16) {
+    let answer = send_raw(stage.address(), request).expect("an answer");
+    assert_eq!(answer.status, status, "{answer:?}");
+    assert!(
+        answer.head.contains("application/problem+json"),
+        "{answer:?}"
+    );
+    let problem = answer.json();
+    assert_eq!(problem["status"], status, "{answer:?}");
+    assert!(problem["detail"].as_str().is_some_and(|it| !it.is_empty()));
+}
+
+/// Raw bytes in a target, methods and versions that there are not.
+pub(crate) fn a_target_that_is_none_is_answered_with_the_reason() {
+    let stage = Stage::start();
+    for target in [&b"/<script>"[..], b"/\xff", b"/a b", b"/\x7f", b"http://"] {
+        let request = [
+            b"GET ",
+            target,
+            b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+        ];
+        refused(&stage, &request.concat(), 400);
+    }
+    refused(&stage, b"G@T / HTTP/1.1\r\nHost: localhost\r\n\r\n", 400);
+    refused(&stage, b"GET / HTTP/9.9\r\nHost: localhost\r\n\r\n", 400);
+    refused(&stage, b"\x16\x03\x01\x02\x00\x01\r\n\r\n", 400);
+    stage.assert_healthy();
+}
+
+/// One long header, and many short ones.
+pub(crate) fn a_head_that_is_too_long_is_answered_with_the_reason() {
+    let stage = Stage::start();
+    for headers in [
+        format!("X: {}\r\n", "x".repeat(40_000)),
+        "X: x\r\n".repeat(150),
+    ] {
+        let request = format!("GET / HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n");
+        refused(&stage, request.as_bytes(), 431);
+    }
+    stage.assert_healthy();
+}

@@ -1,0 +1,84 @@
+//! Clients that ask for much and read nothing.
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use crate::http::{Request, connect};
+use crate::stage::{STATUS, Stage, resident_bytes};
+
+const MIB: usize = 1 << 20;
+/// The most bytes of answers that the server may hold.
+const ANSWERS_BYTES_MAX: usize = 8 * MIB;
+/// Memory beyond that which an attack may cost: buffers of connections, and what is being judged and
+/// made. Without a limit on answers each attack would cost more than 150 MiB.
+const OTHER_BYTES_MAX: usize = 96 * MIB;
+
+/// Time in which one who comes back is answered.
+const ANSWERED_MAX: Duration = Duration::from_secs(15);
+
+/// Sends a request on each of so many connections, and reads nothing.
+fn ask(stage: &Stage, connections: usize, request: &Request<'_>) -> Vec<TcpStream> {
+    let bytes = request.bytes(stage.address());
+    let open = |number| {
+        let mut stream = connect(stage.address()).expect("a connection");
+        // A connection that was closed in favour of another is as good.
+        let _ = stream.write_all(&bytes);
+        if number % 50 == 0 {
+            stage.assert_healthy();
+        }
+        stream
+    };
+    (0..connections).map(open).collect()
+}
+
+fn attack(stage: &Stage, connections: usize, request: &Request<'_>) {
+    // What is needed once is not what the attack costs.
+    assert_eq!(stage.send(request).status, 200);
+    let before = resident_bytes();
+    let unread = ask(stage, connections, request);
+    stage.assert_healthy();
+    let grown = resident_bytes().saturating_sub(before);
+    assert!(
+        grown < ANSWERS_BYTES_MAX + OTHER_BYTES_MAX,
+        "{} MiB more",
+        grown / MIB
+    );
+    // There is room again as soon as somebody does read.
+    let begin = Instant::now();
+    while stage.send(request).status != 200 {
+        assert!(begin.elapsed() < ANSWERED_MAX, "nobody is answered");
+    }
+    drop(unread);
+}
+
+/// Some hundred answers of half a MiB each.
+pub(crate) fn answers_about_a_status_that_nobody_reads_are_bounded() {
+    let stage = Stage::filled(2000, |settings, _| {
+        settings.rest_limits.answers_bytes_max = ANSWERS_BYTES_MAX;
+    });
+    let target = format!("{STATUS}?output=detail");
+    let request = Request {
+        method: "GET",
+        target: &target,
+        ..Request::default()
+    };
+    let answer = stage.send(&request);
+    assert!(answer.body.len() > MIB / 4, "{} bytes", answer.body.len());
+    attack(&stage, 300, &request);
+}
+
+/// The verdicts on many small things.
+pub(crate) fn verdicts_that_nobody_reads_are_bounded() {
+    let stage = Stage::with(|settings, _| {
+        settings.rest_limits.answers_bytes_max = ANSWERS_BYTES_MAX;
+    });
+    let body = format!("[{}7]", "7,".repeat(9_999));
+    let request = Request {
+        method: "POST",
+        target: "/v2/interpret",
+        headers: &[("Content-Type", "application/json")],
+        body: body.as_bytes(),
+    };
+    attack(&stage, 200, &request);
+}
