@@ -90,11 +90,13 @@ fn documented(limits: Limits) -> OpenApiRouter<AppState> {
         .routes(routes!(interpreters::inspect))
         .merge(interpret)
         .layer(time(limits.request_time_max, ""));
-    let commands = changes(limits)
-        .layer(slots(limits.catalog_requests_max))
-        .layer(time(limits.catalog_time_max, interpreters::TOO_LONG))
-        .layer(from_fn(middleware::refuse_cross_origin));
-    let limited = queries.merge(commands).layer(slots(limits.requests_max));
+    let limited = queries
+        .merge(heavy_commands(limits).layer(time(limits.catalog_time_max, interpreters::TOO_LONG)))
+        .layer(slots(limits.requests_max));
+    // They wait for nothing else, so that what does harm can be taken out at any time.
+    let quick = quick_commands(limits)
+        .layer(slots(limits.quick_commands_max))
+        .layer(time(limits.catalog_time_max, interpreters::TOO_LONG));
     let service = OpenApiRouter::new()
         .routes(routes!(service::index))
         .routes(routes!(service::healthz))
@@ -103,27 +105,46 @@ fn documented(limits: Limits) -> OpenApiRouter<AppState> {
         .layer(time(limits.request_time_max, ""));
     OpenApiRouter::with_openapi(ApiDoc::openapi())
         .merge(limited)
+        .merge(quick.layer(from_fn(middleware::refuse_cross_origin)))
         .merge(service)
 }
 
-/// Routes of commands to interpreters.
-fn changes(limits: Limits) -> OpenApiRouter<AppState> {
+/// Routes of commands that take seconds: loads and shadow runs, each with slots of their own.
+fn heavy_commands(limits: Limits) -> OpenApiRouter<AppState> {
+    let slots = |max| {
+        let slots = Arc::new(Semaphore::new(max));
+        from_fn_with_state(slots, middleware::limit_requests)
+    };
     let body = |max: usize| from_fn_with_state(max, middleware::limit_body);
     let load = OpenApiRouter::new()
         .routes(routes!(interpreters::load))
         .layer(DefaultBodyLimit::max(limits.component_bytes_max))
-        .layer(body(limits.component_bytes_max));
-    let others = OpenApiRouter::new()
-        .routes(routes!(commands::remove))
+        .layer(body(limits.component_bytes_max))
+        .layer(slots(limits.catalog_requests_max));
+    let shadow = OpenApiRouter::new()
         .routes(routes!(commands::shadow))
+        .layer(DefaultBodyLimit::max(limits.catalog_json_bytes_max))
+        .layer(body(limits.catalog_json_bytes_max))
+        .layer(slots(limits.shadow_requests_max));
+    load.merge(shadow)
+        .layer(from_fn(middleware::refuse_cross_origin))
+}
+
+/// Routes of commands that take milliseconds.
+fn quick_commands(limits: Limits) -> OpenApiRouter<AppState> {
+    OpenApiRouter::new()
+        .routes(routes!(commands::remove))
+        .routes(routes!(commands::remove_unused))
         .routes(routes!(commands::promote))
         .routes(routes!(commands::rollback))
         .routes(routes!(commands::disable))
         .routes(routes!(commands::enable))
         .routes(routes!(commands::set, commands::clear))
         .layer(DefaultBodyLimit::max(limits.catalog_json_bytes_max))
-        .layer(body(limits.catalog_json_bytes_max));
-    load.merge(others)
+        .layer(from_fn_with_state(
+            limits.catalog_json_bytes_max,
+            middleware::limit_body,
+        ))
 }
 
 async fn wrong_method(request: Request) -> Problem {
