@@ -5,6 +5,7 @@
 //! hangs is left behind. A server compiles components in a child process, and the child is this
 //! executable: so the cases run in `libtest-mimic`, which lets `main` look at its arguments first.
 
+mod commands;
 mod health;
 mod http;
 mod stage;
@@ -24,7 +25,13 @@ macro_rules! cases {
 }
 
 /// Every case there is.
-const CASES: &[Case] = &cases![health::a_server_that_nobody_attacks_is_healthy,];
+const CASES: &[Case] = &cases![
+    commands::a_rollback_under_a_condition_is_made_once,
+    commands::a_schema_bomb_freezes_nobody,
+    commands::junk_fills_no_names,
+    commands::slow_uploads_keep_nobody_from_going_back,
+    health::a_server_that_nobody_attacks_is_healthy,
+];
 
 fn main() -> ExitCode {
     if kindsight_server::is_compiler() {
