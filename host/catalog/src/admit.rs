@@ -90,9 +90,11 @@ impl Catalog {
             let Some((source, version)) = source.and_then(|it| Some((it, it.of(digest)?))) else {
                 continue;
             };
+            // One that could not be loaded here is loaded once more.
+            let is_in_place = version.unavailable.is_none();
             let is_in_place = match version.outcome {
-                VersionOutcome::Live => component.file == source.file,
-                VersionOutcome::Candidate => component.is_candidate,
+                VersionOutcome::Live => is_in_place && component.file == source.file,
+                VersionOutcome::Candidate => is_in_place && component.is_candidate,
                 VersionOutcome::RolledBack if component.source == Source::Directory => {
                     let why = format!(
                         "`{name}` was rolled back from these bytes ({}); upload them to try again",

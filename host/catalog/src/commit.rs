@@ -101,7 +101,7 @@ impl Catalog {
                     source,
                     version,
                 } => {
-                    let interpreter = self.load_component(source, &version.digest);
+                    let interpreter = self.load_stored(source, &version.digest);
                     let interpreter = interpreter.map_err(|error| match error {
                         ComponentError::Store(why) => Refusal::Failed(why),
                         ComponentError::Lost(why) | ComponentError::Unusable(why) => {

@@ -28,7 +28,7 @@ pub(crate) enum ComponentError {
 impl Catalog {
     /// Loads a component that a state names, after its digest was checked. May compile: never called
     /// with a lock held.
-    pub(crate) fn load_component(
+    pub(crate) fn load_stored(
         &self,
         source: Source,
         digest: &Digest,

@@ -287,7 +287,7 @@ impl Catalog {
         if loaded.contains_key(digest) {
             return Ok(());
         }
-        match self.load_component(source, digest) {
+        match self.load_stored(source, digest) {
             Ok(interpreter) => {
                 loaded.insert(digest.clone(), interpreter);
             }

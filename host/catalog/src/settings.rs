@@ -147,3 +147,41 @@ fn clip(text: &str) -> String {
         _ => text.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn settings(value: &Value) -> Map<String, Value> {
+        value.as_object().cloned().expect("an object")
+    }
+
+    #[test]
+    fn settings_are_weighed_by_the_cost_of_their_schema() {
+        let large = settings(&json!({"a": "x".repeat(60_000)}));
+        let cost = |steps| schema::Cost {
+            steps,
+            asks_for_unique: false,
+        };
+        assert_eq!(weigh(cost(250), &large), Ok(()));
+        let why = weigh(cost(10_000), &large).expect_err("too much");
+        assert_eq!(
+            why,
+            "settings of 60008 bytes are over the limit of 1600 bytes for a schema of 10000 steps"
+        );
+        assert_eq!(weigh(cost(10_000), &settings(&json!({"a": "x"}))), Ok(()));
+    }
+
+    #[test]
+    fn unique_elements_are_asked_of_short_arrays_alone() {
+        let cost = schema::Cost {
+            steps: 1,
+            asks_for_unique: true,
+        };
+        let of = |count| settings(&json!({"a": {"b": vec![1; count]}}));
+        assert_eq!(weigh(cost, &of(UNIQUE_ITEMS_MAX)), Ok(()));
+        weigh(cost, &of(UNIQUE_ITEMS_MAX + 1)).expect_err("each is compared with each");
+    }
+}
