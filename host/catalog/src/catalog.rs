@@ -107,6 +107,18 @@ impl Catalog {
         self.snapshot().loaded.get(digest).cloned()
     }
 
+    /// What should judge or wait and cannot be loaded on this server now, in words, by name. Called on
+    /// requests; waits for nobody.
+    pub fn unavailable_notes(&self) -> Vec<String> {
+        let snapshot = self.snapshot();
+        let entries = snapshot.state.entries.iter();
+        let notes = entries.flat_map(|(name, entry)| {
+            let versions = entry.unavailable();
+            versions.map(move |(it, why)| format!("{name} {} cannot be loaded: {why}", it.version))
+        });
+        notes.collect()
+    }
+
     /// The components that were refused last, the newest first; of this process alone.
     pub fn refused(&self) -> Vec<RefusedComponent> {
         self.refused.newest_first()

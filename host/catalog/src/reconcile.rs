@@ -207,7 +207,9 @@ impl Catalog {
                 }
             }
         }
-        self.load_all(&mut found.loaded, &mut found.state, self.now_ms())?;
+        let now_ms = self.now_ms();
+        self.load_all(&mut found.loaded, &mut found.state, now_ms)?;
+        disable_misfits(&found.loaded, &self.checks, &mut found.state, now_ms);
         Ok(self.assemble(&found.base, &found.state, &found.loaded)?)
     }
 

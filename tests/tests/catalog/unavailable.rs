@@ -50,6 +50,12 @@ fn a_start_with_a_smaller_limit_deletes_nothing() {
     );
     let (_, why) = entry.unavailable().next().expect("one");
     assert!(why.contains("over the limit of"), "{why}");
+    let notes = small.catalog.unavailable_notes();
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    assert!(
+        notes[0].starts_with("a 4.0.0 cannot be loaded: "),
+        "{notes:?}"
+    );
     // Changes do not drop them either.
     small
         .catalog
@@ -87,12 +93,15 @@ fn the_version_before_judges_as_long_as_the_live_one_cannot_be_loaded() {
         ["3.0.0 Live", "2.0.0 Previous", "1.0.0 Previous"]
     );
     assert!(!small.catalog.retry_unavailable().expect("a state"));
+    // The same bytes again are tried again.
+    let again = small.load(&upload("a", large("3.0.0")));
+    assert!(again.contains("over the limit of"), "{again}");
     let refused = small
         .catalog
         .promote(&name("a"), Some(&digest(&large("3.0.0"))));
     let refused = outcome_text(&refused);
     assert!(
-        refused.starts_with("Unchanged: ") || refused.contains("cannot be loaded now"),
+        refused.starts_with("refused: a 3.0.0 cannot be loaded now: "),
         "{refused}"
     );
     assert_eq!(small.live(), ["a 2.0.0 Upload"]);
