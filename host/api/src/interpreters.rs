@@ -7,15 +7,16 @@ mod shadow;
 mod versions;
 mod words;
 
-use kindsight_model::{CatalogAction, Digest, InterpreterName, Source};
+use jiff::Timestamp;
+use kindsight_model::{CatalogAction, Digest, InterpreterName, LoadStep, Source};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 pub use detail::{
     CallLimits, CallStatistics, DeclaredState, Faulting, HandledKind, InterpreterDetail, Latency,
 };
-pub use refusal::Refusal;
-pub use requests::{LoadParameters, Promotion};
+pub use refusal::{LiveCondition, Refusal};
+pub use requests::{LoadParameters, Promotion, RemovalParameters};
 pub use shadow::{
     ChangeSample, SampledVerdict, ShadowFaults, ShadowLatency, ShadowReport, ShadowedVersion,
     VerdictChange,
@@ -32,13 +33,52 @@ pub struct InterpreterList {
     pub generation: u64,
     /// Sorted by name.
     pub interpreters: Vec<InterpreterSummary>,
+    /// The components that this server refused last, newest first. The oldest are forgotten, and all at
+    /// a restart.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedUpload>,
+}
+
+/// A component that was refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schema(as = RefusedComponent)]
+pub struct RefusedUpload {
+    /// Time of the refusal.
+    #[schema(value_type = String, format = DateTime)]
+    pub time: Timestamp,
+    /// The name it was sent under; of a file the nearest name to the name of the file.
+    #[schema(value_type = String, example = "apps")]
+    pub name: InterpreterName,
+    /// Source of the component.
+    pub source: Source,
+    /// Its file in the watched directory; left out if it was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String)]
+    pub file: Option<String>,
+    /// Digest of its bytes, `sha256:` and 64 hex digits.
+    #[schema(value_type = String)]
+    pub digest: Digest,
+    /// The step of the load that refused it.
+    pub step: LoadStep,
+    /// The reason.
+    pub why: String,
+}
+
+/// The names that were removed because nothing of them was used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct RemovedNames {
+    /// Sorted.
+    #[schema(value_type = Vec<String>)]
+    pub removed: Vec<InterpreterName>,
 }
 
 /// One interpreter, in short. Source, version and digest are those of the version that judges.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct InterpreterSummary {
-    /// Name of the interpreter, or of a refused file that did not get as far as to name one.
+    /// Name of the interpreter.
     #[schema(example = "apps")]
     pub name: String,
     /// State of the interpreter.
@@ -62,6 +102,11 @@ pub struct InterpreterSummary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String)]
     pub candidate: Option<Digest>,
+    /// The reason why the live version, or the candidate, cannot be loaded on this server now, so that
+    /// another version judges meanwhile; left out where both are loaded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String)]
+    pub unavailable: Option<String>,
     /// Number of calls since it went live on this server.
     pub calls: u64,
     /// Number of these calls that ended in a fault.

@@ -2,14 +2,18 @@
 
 use std::sync::Arc;
 
-use kindsight_api::interpreters::{Outcome, OutcomeStatus, Refusal};
-use kindsight_interpreter::{Interpreter, LoadError};
+use kindsight_api::interpreters::{LiveCondition, Outcome, OutcomeStatus, Refusal};
+use kindsight_interpreter::Interpreter;
 use kindsight_model::{CatalogAction, Digest, LoadStep, Source, VersionOutcome};
 use kindsight_store::chain;
 
 use crate::catalog::Catalog;
+use crate::commit::{Edit, log};
+use crate::conditional;
 use crate::incoming::IncomingComponent;
-use crate::state::{Entry, NAMES_MAX, SourceVersions, Version};
+use crate::refused::RefusedComponent;
+use crate::snapshot::Loaded;
+use crate::state::{CatalogState, Entry, NAMES_MAX, SourceVersions, Version};
 
 impl Catalog {
     /// Loads a component, up to live or to candidate. Compiles where it was not seen before: takes up to
@@ -21,8 +25,16 @@ impl Catalog {
     /// # Errors
     /// [`Refusal::Refused`] with the step; what is live is untouched then.
     pub fn admit(&self, component: &IncomingComponent) -> Result<Outcome, Refusal> {
+        self.admit_when(&LiveCondition::Any, component)
+    }
+
+    pub(crate) fn admit_when(
+        &self,
+        condition: &LiveCondition,
+        component: &IncomingComponent,
+    ) -> Result<Outcome, Refusal> {
         let digest = Digest::of(&component.bytes);
-        match self.try_admit(component, &digest) {
+        match self.try_admit(condition, component, &digest) {
             Err(Refusal::Refused { step, why }) => {
                 self.record_refusal(component, &digest, step, &why);
                 Err(Refusal::Refused { step, why })
@@ -33,6 +45,7 @@ impl Catalog {
 
     fn try_admit(
         &self,
+        condition: &LiveCondition,
         component: &IncomingComponent,
         digest: &Digest,
     ) -> Result<Outcome, Refusal> {
@@ -41,15 +54,12 @@ impl Catalog {
             return Err(Refusal::at(LoadStep::Received, why));
         }
         self.follow()?;
+        // Before the slow part; it is checked again where the change is made.
+        conditional::check(condition, self.entry(&component.name).as_deref())?;
         if let Some(report) = self.unchanged(component, digest)? {
             return Ok(report);
         }
-        let interpreter = self.options.interpreters.load(&component.bytes);
-        let interpreter = interpreter.map_err(|error| match error {
-            // Not the component's fault: nothing is held against it.
-            LoadError::Host(_) => Refusal::Failed(error.with_step()),
-            error => Refusal::at(error.step(), error.to_string()),
-        })?;
+        let interpreter = self.load_bytes(&component.bytes)?;
         let name = &interpreter.by().name;
         if component.source == Source::Upload && *name != component.name {
             let why = format!(
@@ -58,7 +68,7 @@ impl Catalog {
             );
             return Err(Refusal::at(LoadStep::Tried, why));
         }
-        self.accept(component, &interpreter)
+        self.accept(condition, component, &interpreter)
     }
 
     /// The report on bytes that are in place already; none where they are not. Refuses bytes of the
@@ -68,9 +78,9 @@ impl Catalog {
         component: &IncomingComponent,
         digest: &Digest,
     ) -> Result<Option<Outcome>, Refusal> {
-        let inner = self.lock();
+        let snapshot = self.snapshot();
         // An upload under another name is refused further on, by what it calls itself.
-        let entries = inner
+        let entries = snapshot
             .state
             .entries
             .iter()
@@ -80,9 +90,11 @@ impl Catalog {
             let Some((source, version)) = source.and_then(|it| Some((it, it.of(digest)?))) else {
                 continue;
             };
+            // One that could not be loaded here is loaded once more.
+            let is_in_place = version.unavailable.is_none();
             let is_in_place = match version.outcome {
-                VersionOutcome::Live => component.file == source.file,
-                VersionOutcome::Candidate => component.is_candidate,
+                VersionOutcome::Live => is_in_place && component.file == source.file,
+                VersionOutcome::Candidate => is_in_place && component.is_candidate,
                 VersionOutcome::RolledBack if component.source == Source::Directory => {
                     let why = format!(
                         "`{name}` was rolled back from these bytes ({}); upload them to try again",
@@ -110,19 +122,49 @@ impl Catalog {
     /// Makes a component that was loaded live, or a candidate.
     fn accept(
         &self,
+        condition: &LiveCondition,
         component: &IncomingComponent,
         interpreter: &Arc<Interpreter>,
     ) -> Result<Outcome, Refusal> {
-        // Once more: compiling may have taken long.
-        self.follow()?;
         let by = interpreter.by();
-        let mut inner = self.lock();
-        let mut state = inner.state.clone();
+        // Stored before any state speaks of it, and before the lock of writers: it may be large.
+        let incoming = self.expect_component(&by.digest);
+        let stored = self.store.put_component(&by.digest, &component.bytes);
+        let stored = stored.map_err(|error| {
+            Refusal::Failed(format!("the component was not stored: {}", chain(&error)))
+        });
+        let accepted = stored.and_then(|()| {
+            let loaded = Loaded::from([(by.digest.clone(), Arc::clone(interpreter))]);
+            self.transact(loaded, |base, state| {
+                let entry = base.state.entries.get(&by.name);
+                conditional::check(condition, entry.map(Arc::as_ref))?;
+                let report = self.accept_into(state, component, interpreter)?;
+                let entry = state.edit_or_new(&by.name);
+                entry.record(self.event(&report, Some(component.source)));
+                Ok(Edit::Changed(report))
+            })
+        });
+        if accepted.is_err() {
+            incoming.discard();
+        }
+        accepted.inspect(log)
+    }
+
+    /// Puts a component that was loaded into a state; answers with the report.
+    fn accept_into(
+        &self,
+        state: &mut CatalogState,
+        component: &IncomingComponent,
+        interpreter: &Interpreter,
+    ) -> Result<Outcome, Refusal> {
+        let by = interpreter.by();
         if !state.make_space_for(&by.name) {
-            let why = format!("there are {NAMES_MAX} names already, which is the limit");
+            let why = format!(
+                "there are {NAMES_MAX} names already, which is the limit: `remove` those that are not used"
+            );
             return Err(Refusal::at(LoadStep::Published, why));
         }
-        let entry = state.entries.entry(by.name.clone()).or_default();
+        let entry = state.edit_or_new(&by.name);
         let live = live_detail(entry, component.source, interpreter);
         let source = entry.sources.entry(component.source).or_default();
         if let Some(file) = other_file(source, component) {
@@ -132,24 +174,17 @@ impl Catalog {
             );
             return Err(Refusal::at(LoadStep::Published, why));
         }
-        // Under the lock: another change would drop a component of which no state speaks yet.
-        let stored = self.store.put_component(&by.digest, &component.bytes);
-        stored.map_err(|error| {
-            Refusal::Failed(format!("the component was not stored: {}", chain(&error)))
-        })?;
         source.file.clone_from(&component.file);
         let version = self.version(&by.digest, &by.version);
         let detail = if component.is_candidate {
             source.wait(version);
-            format!(
-                "{} {} is accepted and waits to be promoted",
-                by.name, by.version
-            )
+            let (name, version) = (&by.name, &by.version);
+            format!("{name} {version} is accepted and waits to be promoted")
         } else {
             source.go_live(version);
             live
         };
-        let report = Outcome {
+        Ok(Outcome {
             status: if component.is_candidate {
                 OutcomeStatus::Candidate
             } else {
@@ -160,16 +195,7 @@ impl Catalog {
             digest: Some(by.digest.clone()),
             version: Some(by.version.to_string()),
             detail,
-        };
-        entry.record(self.event(&report, Some(component.source)));
-        // Taken out again by the next change where this one does not come to be.
-        inner
-            .loaded
-            .insert(by.digest.clone(), Arc::clone(interpreter));
-        self.commit(&mut inner, state)?;
-        drop(inner);
-        (self.options.on_swap)();
-        Ok(report)
+        })
     }
 
     /// A version that came now; its outcome is set where it is put.
@@ -180,10 +206,12 @@ impl Catalog {
             outcome: VersionOutcome::Candidate,
             why: String::new(),
             received_ms: self.now_ms(),
+            unavailable: None,
         }
     }
 
-    /// Remembers a refusal where people look: under its name, as far as that is known.
+    /// Remembers a refusal where people look: in the log of refusals, and in the history of its name if
+    /// that is known. A name that is not known leaves nothing else.
     fn record_refusal(
         &self,
         component: &IncomingComponent,
@@ -193,31 +221,38 @@ impl Catalog {
     ) {
         let IncomingComponent { source, name, .. } = component;
         tracing::warn!(%source, %name, %digest, "interpreter refused: {step}: {why}");
-        // Where that fails, storing the refusal does, and says so.
-        let _ = self.follow();
-        let mut inner = self.lock();
-        let mut state = inner.state.clone();
-        if !state.make_space_for(name) {
-            return;
-        }
-        let entry = state.entries.entry(name.clone()).or_default();
-        let versions = entry.sources.entry(*source).or_default();
-        let why = format!("{step}: {why}");
-        // What is live, or was, stays what it is: only that it came again was refused.
-        let known = versions.of(digest);
-        if known.is_none_or(|it| it.outcome == VersionOutcome::Refused) {
-            versions.refuse(self.version(digest, ""), &why);
-        }
-        let report = Outcome {
+        self.refused.add(RefusedComponent {
+            time_ms: self.now_ms(),
+            source: *source,
             name: name.clone(),
-            action: CatalogAction::Refuse,
-            digest: Some(digest.clone()),
-            version: None,
-            status: entry.status(),
-            detail: why,
-        };
-        entry.record(self.event(&report, Some(*source)));
-        if let Err(error) = self.commit(&mut inner, state) {
+            file: component.file.clone(),
+            digest: digest.clone(),
+            step,
+            why: why.to_owned(),
+        });
+        let why = format!("{step}: {why}");
+        let recorded = self.transact(Loaded::new(), |_, state| {
+            let Some(entry) = state.edit(name) else {
+                return Ok(Edit::Unchanged(()));
+            };
+            let report = Outcome {
+                name: name.clone(),
+                action: CatalogAction::Refuse,
+                digest: Some(digest.clone()),
+                version: None,
+                status: entry.status(),
+                detail: why.clone(),
+            };
+            let versions = entry.sources.entry(*source).or_default();
+            // What is live, or was, stays what it is: only that it came again was refused.
+            let known = versions.of(digest);
+            if known.is_none_or(|it| it.outcome == VersionOutcome::Refused) {
+                versions.refuse(self.version(digest, ""), &why);
+            }
+            entry.record(self.event(&report, Some(*source)));
+            Ok(Edit::Changed(()))
+        });
+        if let Err(error) = recorded {
             tracing::error!(%error, "a refusal was not stored");
         }
     }

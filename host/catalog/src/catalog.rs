@@ -1,16 +1,17 @@
-//! The catalog: its parts, its lock, and its state for readers.
+//! The catalog: its parts, its locks, and its state for readers.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use kindsight_api::interpreters::{OutcomeStatus, Refusal};
-use kindsight_interpreter::{Interpreter, Interpreters, SetMember};
-use kindsight_model::{Digest, InterpreterName, LoadStep, Source};
+use kindsight_interpreter::{Interpreter, Interpreters};
+use kindsight_model::{Digest, InterpreterName};
 use kindsight_store::Store;
 
 use crate::circuit_breaker::Breaker;
-use crate::settings;
-use crate::state::{CatalogState, Entry, Version};
+use crate::refused::{RefusedComponent, RefusedLog};
+use crate::settings::SettingsChecks;
+use crate::snapshot::Snapshot;
+use crate::state::Entry;
 use crate::store::CatalogStore;
 
 /// Limits that an operator may set.
@@ -56,55 +57,23 @@ pub struct CatalogOptions {
 
 /// All interpreters of a host; nothing else publishes them. One per process, shared by the API, the
 /// watched directory and the background tasks.
+///
+/// Readers take the published snapshot and wait for nobody. Of the writers one at a time has the lock
+/// of writers, for the milliseconds of a write to the store; whatever takes longer (compiling, trying,
+/// validating settings) is done before, with nothing locked.
 pub struct Catalog {
     pub(crate) options: CatalogOptions,
     pub(crate) store: CatalogStore,
     pub(crate) breaker: Breaker,
-    inner: Mutex<Inner>,
-}
-
-/// The part under the lock.
-#[derive(Default)]
-pub(crate) struct Inner {
-    pub(crate) state: CatalogState,
-    /// Ready to judge, by digest: live versions, candidates, and those that can be rolled back to at once.
-    pub(crate) loaded: HashMap<Digest, Arc<Interpreter>>,
-    /// The state as it is stored, as far as this process knows.
-    pub(crate) stored: Option<Vec<u8>>,
-    /// The members of the published set.
-    pub(crate) active: Vec<ActiveMember>,
-}
-
-/// Identity of a member of the published set: two sets of equal members judge alike.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ActiveMember {
-    name: InterpreterName,
-    source: Source,
-    digest: Digest,
-    settings: Option<Arc<str>>,
-}
-
-impl From<&SetMember> for ActiveMember {
-    fn from(member: &SetMember) -> Self {
-        let by = member.interpreter.by();
-        Self {
-            name: by.name.clone(),
-            source: member.source,
-            digest: by.digest.clone(),
-            settings: member.settings.clone(),
-        }
-    }
-}
-
-/// The reason why a stored component cannot be loaded.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ComponentError {
-    /// The store does not answer, or this host cannot compile now: the component may still be good.
-    #[error("{0}")]
-    Unavailable(String),
-    /// It cannot be used any more.
-    #[error("{0}")]
-    Corrupt(String),
+    /// Locked to clone or exchange the pointer, no longer.
+    snapshot: RwLock<Arc<Snapshot>>,
+    writer: Mutex<()>,
+    /// Held while a change of another host is loaded: once is enough.
+    pub(crate) following: Mutex<()>,
+    /// Components that are being stored, of which no state speaks yet, and by how many.
+    pub(crate) incoming: Mutex<BTreeMap<Digest, usize>>,
+    pub(crate) checks: SettingsChecks,
+    pub(crate) refused: RefusedLog,
 }
 
 impl Catalog {
@@ -113,27 +82,49 @@ impl Catalog {
             store: CatalogStore::new(Arc::clone(&options.store)),
             breaker: Breaker::default(),
             options,
-            inner: Mutex::default(),
+            snapshot: RwLock::default(),
+            writer: Mutex::default(),
+            following: Mutex::default(),
+            incoming: Mutex::default(),
+            checks: SettingsChecks::default(),
+            refused: RefusedLog::default(),
         }
     }
 
-    /// Every name with its entry, sorted; copied, so nothing waits while it is read.
-    pub fn entries(&self) -> Vec<(InterpreterName, Entry)> {
-        let inner = self.lock();
-        let entries = inner.state.entries.iter();
+    /// Every name with its entry, sorted, as they are now.
+    pub fn entries(&self) -> Vec<(InterpreterName, Arc<Entry>)> {
+        let snapshot = self.snapshot();
+        let entries = snapshot.state.entries.iter();
         entries
-            .map(|(name, entry)| (name.clone(), entry.clone()))
+            .map(|(name, entry)| (name.clone(), Arc::clone(entry)))
             .collect()
     }
 
     /// The entry of one name.
-    pub fn entry(&self, name: &InterpreterName) -> Option<Entry> {
-        self.lock().state.entries.get(name).cloned()
+    pub fn entry(&self, name: &InterpreterName) -> Option<Arc<Entry>> {
+        self.snapshot().state.entries.get(name).cloned()
     }
 
     /// The interpreter of that digest, where it is live, a candidate, or was live just before.
     pub fn loaded(&self, digest: &Digest) -> Option<Arc<Interpreter>> {
-        self.lock().loaded.get(digest).cloned()
+        self.snapshot().loaded.get(digest).cloned()
+    }
+
+    /// What should judge or wait and cannot be loaded on this server now, in words, by name. Called on
+    /// requests; waits for nobody.
+    pub fn unavailable_notes(&self) -> Vec<String> {
+        let snapshot = self.snapshot();
+        let entries = snapshot.state.entries.iter();
+        let notes = entries.flat_map(|(name, entry)| {
+            let versions = entry.unavailable();
+            versions.map(move |(it, why)| format!("{name} {} cannot be loaded: {why}", it.version))
+        });
+        notes.collect()
+    }
+
+    /// The components that were refused last, the newest first; of this process alone.
+    pub fn refused(&self) -> Vec<RefusedComponent> {
+        self.refused.newest_first()
     }
 
     /// The interpreters it publishes to.
@@ -146,72 +137,28 @@ impl Catalog {
         (self.options.clock)()
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Changes are made on copies, so a panic leaves a consistent state.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The catalog as it is now. Waits for nobody.
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        let snapshot = self.snapshot.read();
+        Arc::clone(&snapshot.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Makes this the catalog that readers see. For the one writer.
+    pub(crate) fn publish(&self, snapshot: Snapshot) {
+        let mut published = self
+            .snapshot
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        *published = Arc::new(snapshot);
+    }
+
+    /// The lock of writers. Never held while something is compiled, tried or validated.
+    pub(crate) fn writer(&self) -> MutexGuard<'_, ()> {
+        locked(&self.writer)
     }
 }
 
-impl Inner {
-    /// The members of the set that a state asks for. Everything in it is loaded.
-    pub(crate) fn members(&self, state: &CatalogState) -> Result<Vec<SetMember>, Refusal> {
-        let mut members = Vec::new();
-        for (name, entry) in state.entries.iter().filter(|(_, it)| !it.is_disabled) {
-            let Some((source, version)) = entry.effective() else {
-                continue;
-            };
-            let interpreter = self.loaded.get(&version.digest).ok_or_else(|| {
-                let digest = &version.digest;
-                Refusal::Failed(format!("component {digest} of `{name}` is not loaded"))
-            })?;
-            if let Some(settings) = &entry.settings {
-                settings::check(interpreter, settings).map_err(|why| {
-                    Refusal::at(LoadStep::Published, format!("settings of `{name}`: {why}"))
-                })?;
-            }
-            let settings = entry.settings.as_ref();
-            members.push(SetMember {
-                source,
-                interpreter: Arc::clone(interpreter),
-                settings: settings
-                    .and_then(|it| serde_json::to_string(it).ok())
-                    .map(Into::into),
-            });
-        }
-        Ok(members)
-    }
-
-    /// The refusal of a name that is not known.
-    pub(crate) fn not_found(&self) -> Refusal {
-        let known = self.state.entries.keys().map(ToString::to_string);
-        Refusal::NotFound {
-            known: known.collect(),
-        }
-    }
-}
-
-impl Entry {
-    /// The effective version, if it is the one of that digest.
-    pub(crate) fn live(&self, digest: &Digest) -> Result<(Source, Version), Refusal> {
-        let live = self.effective().filter(|(_, it)| it.digest == *digest);
-        let live = live.map(|(source, it)| (source, it.clone()));
-        live.ok_or_else(|| Refusal::Conflict(format!("{digest} is not live any more")))
-    }
-
-    /// Its status: live, disabled, or without a live version.
-    pub(crate) fn status(&self) -> OutcomeStatus {
-        match self.effective() {
-            _ if self.is_disabled => OutcomeStatus::Disabled,
-            Some(_) => OutcomeStatus::Live,
-            None => OutcomeStatus::None,
-        }
-    }
-
-    /// The end of a sentence that says which version another one replaces.
-    pub(crate) fn replaced(&self) -> String {
-        match self.effective() {
-            Some((source, it)) => format!(", replacing {} from {source}", it.version),
-            None => String::new(),
-        }
-    }
+/// A lock whose value is whole after a panic too.
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

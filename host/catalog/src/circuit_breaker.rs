@@ -14,7 +14,6 @@ use kindsight_interpreter::{CallStats, FailedInput, Interpreter, Published, Rece
 use kindsight_model::{CatalogAction, Digest, InterpreterName, Source};
 
 use crate::catalog::Catalog;
-use crate::settings;
 use crate::state::{Entry, Version};
 
 /// The time after a comparison of two versions until they are compared again, while the live one
@@ -214,13 +213,13 @@ impl Catalog {
         name: &InterpreterName,
         digest: &Digest,
     ) -> Option<(Arc<Interpreter>, Option<Arc<str>>)> {
-        let mut entry = self.entry(name)?;
+        let mut entry = Entry::clone(&*self.entry(name)?);
         let (source, other, _) = roll_back(&mut entry, digest, "").ok()?;
         let other = self
             .loaded(&other.digest)
             .or_else(|| self.load_stored(source, &other.digest).ok())?;
         let settings = entry.settings.as_ref();
-        if settings.is_some_and(|settings| settings::check(&other, settings).is_err()) {
+        if settings.is_some_and(|settings| self.checks.check(&other, settings).is_err()) {
             return None;
         }
         let settings = settings.and_then(|it| serde_json::to_string(it).ok());

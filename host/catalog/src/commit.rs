@@ -1,24 +1,29 @@
-//! Commits: from a changed entry to the published set.
+//! Changes: from a changed entry to the published set.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kindsight_api::interpreters::{Outcome, OutcomeStatus, Refusal};
-use kindsight_interpreter::{Interpreter, LoadError, Published, SetMember};
+use kindsight_interpreter::{Published, SetMember};
 use kindsight_model::{CatalogAction, Digest, InterpreterName, LoadStep, Source, VersionOutcome};
 use kindsight_store::chain;
 
-use crate::catalog::{ActiveMember, Catalog, ComponentError, Inner};
-use crate::state::{self, CatalogState, Entry, Event, Version, clip};
+use crate::catalog::{Catalog, locked};
+use crate::loading::ComponentError;
+use crate::snapshot::{ActiveMember, AssembledSet, Loaded, Need, Snapshot, keep_near};
+use crate::state::{CatalogState, Entry, Event, Version, clip};
+use crate::store::StoredHead;
 
-/// Components that one change drops: etcd takes 128 operations at a time.
-const DROPPED_MAX: usize = 64;
+/// Times that a change is begun anew because others were made while it was prepared. Each of them has
+/// loaded what the one before lacked.
+const CHANGE_TRIES: usize = 8;
 
-/// A set that was assembled and is not published yet.
-pub(crate) struct AssembledSet {
-    active: Vec<ActiveMember>,
-    /// None where the same members are published already.
-    set: Option<Arc<Published>>,
+/// The outcome of an edit of a copy of the state.
+pub(crate) enum Edit<T> {
+    /// The state is as before: nothing is written.
+    Unchanged(T),
+    /// To be written and published.
+    Changed(T),
 }
 
 impl Catalog {
@@ -28,44 +33,97 @@ impl Catalog {
         name: &InterpreterName,
         action: CatalogAction,
         by: Option<Source>,
-        change: impl FnOnce(&mut Entry) -> Result<(Option<Version>, String), Refusal>,
+        mut change: impl FnMut(&mut Entry) -> Result<(Option<Version>, String), Refusal>,
     ) -> Result<Outcome, Refusal> {
-        self.follow()?;
-        let mut inner = self.lock();
-        let mut state = inner.state.clone();
-        let entry = state.entries.get_mut(name);
-        let entry = entry.ok_or_else(|| inner.not_found())?;
-        let before = entry.clone();
-        let (version, detail) = change(entry)?;
-        let mut report = Outcome {
-            name: name.clone(),
-            action,
-            digest: version.as_ref().map(|it| it.digest.clone()),
-            version: version.as_ref().map(|it| it.version.clone()),
-            status: entry.status(),
-            detail,
-        };
-        if *entry == before {
-            report.status = OutcomeStatus::Unchanged;
-            return Ok(report);
+        let changed = self.transact(Loaded::new(), |base, state| {
+            let entry = state.edit(name).ok_or_else(|| base.not_found())?;
+            let before = entry.clone();
+            let (version, detail) = change(entry)?;
+            let mut report = Outcome {
+                name: name.clone(),
+                action,
+                digest: version.as_ref().map(|it| it.digest.clone()),
+                version: version.as_ref().map(|it| it.version.clone()),
+                status: entry.status(),
+                detail,
+            };
+            if *entry == before {
+                report.status = OutcomeStatus::Unchanged;
+                return Ok(Edit::Unchanged(report));
+            }
+            entry.record(self.event(&report, by));
+            Ok(Edit::Changed(report))
+        });
+        if let Err(refusal @ (Refusal::Conflict(_) | Refusal::Refused { .. })) = &changed {
+            let (name, action) = (name.as_str(), action.as_str());
+            tracing::warn!(interpreter.name = name, action, "refused: {refusal}");
         }
-        entry.record(self.event(&report, by));
-        self.commit(&mut inner, state)?;
-        drop(inner);
-        (self.options.on_swap)();
-        Ok(report)
+        changed.inspect(log)
     }
 
-    /// Logs a report, and makes the event of the history from it.
+    /// Makes a change: on a copy of the state as it is now, written, and published, in this order. What
+    /// has to be loaded or validated for it is, with nothing locked; then the change begins anew.
+    ///
+    /// # Errors
+    /// Among others [`Refusal::Conflict`], where another host that shares the store was faster.
+    pub(crate) fn transact<T>(
+        &self,
+        mut loaded: Loaded,
+        mut edit: impl FnMut(&Snapshot, &mut CatalogState) -> Result<Edit<T>, Refusal>,
+    ) -> Result<T, Refusal> {
+        self.follow()?;
+        for _ in 0..CHANGE_TRIES {
+            let writer = self.writer();
+            let base = self.snapshot();
+            let mut state = base.state.clone();
+            let changed = match edit(&base, &mut state)? {
+                Edit::Unchanged(unchanged) => return Ok(unchanged),
+                Edit::Changed(changed) => changed,
+            };
+            let needs = self.commit(&base, state, &loaded)?;
+            drop(writer);
+            if needs.is_empty() {
+                (self.options.on_swap)();
+                return Ok(changed);
+            }
+            self.prepare_needs(needs, &mut loaded)?;
+        }
+        let what = "the interpreters change faster than this can be prepared: try again";
+        Err(Refusal::Conflict(what.to_owned()))
+    }
+
+    /// Does the slow work that a change lacked.
+    fn prepare_needs(&self, needs: Vec<Need>, loaded: &mut Loaded) -> Result<(), Refusal> {
+        for need in needs {
+            match need {
+                Need::Load {
+                    name,
+                    source,
+                    version,
+                } => {
+                    let interpreter = self.load_stored(source, &version.digest);
+                    let interpreter = interpreter.map_err(|error| match error {
+                        ComponentError::Store(why) => Refusal::Failed(why),
+                        ComponentError::Lost(why) | ComponentError::Unusable(why) => {
+                            let version = &version.version;
+                            let why = format!("{name} {version} cannot be loaded now: {why}");
+                            Refusal::Conflict(why)
+                        }
+                    })?;
+                    loaded.insert(version.digest, interpreter);
+                }
+                // The next try finds the outcome.
+                Need::Check {
+                    interpreter,
+                    settings,
+                } => drop(self.checks.check(&interpreter, &settings)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The event of the history about a report.
     pub(crate) fn event(&self, report: &Outcome, by: Option<Source>) -> Event {
-        tracing::info!(
-            interpreter.name = report.name.as_str(),
-            action = report.action.as_str(),
-            digest = report.digest.as_ref().map_or("", Digest::as_str),
-            version = report.version.as_deref().unwrap_or_default(),
-            "{}",
-            report.detail
-        );
         Event {
             time_ms: self.now_ms(),
             action: report.action,
@@ -77,42 +135,71 @@ impl Catalog {
     }
 
     /// Makes a changed state the one that holds: as a set, in the store, in memory, in this order.
+    /// Answers with what it lacks, and has done nothing then. For the one writer.
     ///
     /// # Errors
     /// Among others [`Refusal::Conflict`], where another host that shares the store was faster.
-    pub(crate) fn commit(&self, inner: &mut Inner, mut state: CatalogState) -> Result<(), Refusal> {
-        let entries = state.entries.values_mut();
-        for source in entries.flat_map(|entry| entry.sources.values_mut()) {
-            source.prune(self.options.limits.versions_kept_max);
+    pub(crate) fn commit(
+        &self,
+        base: &Snapshot,
+        mut state: CatalogState,
+        more: &Loaded,
+    ) -> Result<Vec<Need>, Refusal> {
+        self.prune(base, &mut state);
+        let mut loaded = base.loaded.clone();
+        let more = more
+            .iter()
+            .map(|(digest, it)| (digest.clone(), Arc::clone(it)));
+        loaded.extend(more);
+        let needs = base.needs(&state, &loaded, &self.checks);
+        if !needs.is_empty() {
+            return Ok(needs);
         }
-        self.load_live(inner, &state)?;
-        let assembled = self.assemble(inner, &state)?;
-        let bytes = state::write(&state).map_err(|error| Refusal::Failed(error.to_string()))?;
+        let assembled = self.assemble(base, &state, &loaded)?;
         let dropped = self.unneeded(&state);
-        let is_stored = self
+        let written = self
             .store
-            .exchange(inner.stored.as_deref(), &bytes, &dropped)
+            .exchange(&base.head, &base.state, &state, &dropped)
             .map_err(|error| {
                 Refusal::Failed(format!("the change was not stored: {}", chain(&error)))
             })?;
-        if !is_stored {
+        let Some(head) = written else {
             let what = "another host changed the interpreters at the same moment: try again";
             return Err(Refusal::Conflict(what.to_owned()));
+        };
+        self.activate(state, loaded, head, assembled);
+        Ok(Vec::new())
+    }
+
+    /// Forgets versions beyond the limit, of entries that changed.
+    fn prune(&self, base: &Snapshot, state: &mut CatalogState) {
+        let changed: Vec<InterpreterName> = state
+            .entries
+            .iter()
+            .filter(|(name, entry)| {
+                let old = base.state.entries.get(*name);
+                old.is_none_or(|old| !Arc::ptr_eq(old, entry))
+            })
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in &changed {
+            let sources = state.edit(name).map(|entry| entry.sources.values_mut());
+            for source in sources.into_iter().flatten() {
+                source.prune(self.options.limits.versions_kept_max);
+            }
         }
-        inner.stored = Some(bytes);
-        self.activate(inner, state, assembled);
-        Ok(())
     }
 
     /// Assembles the set that a state asks for, without publishing it. Everything in it is loaded.
     pub(crate) fn assemble(
         &self,
-        inner: &Inner,
+        base: &Snapshot,
         state: &CatalogState,
+        loaded: &Loaded,
     ) -> Result<AssembledSet, Refusal> {
-        let members = inner.members(state)?;
+        let members = base.members(state, loaded, &self.checks)?;
         let active: Vec<ActiveMember> = members.iter().map(ActiveMember::from).collect();
-        let set = if active == inner.active {
+        let set = if active == base.active {
             None
         } else {
             Some(self.prepare(members)?)
@@ -120,64 +207,25 @@ impl Catalog {
         Ok(AssembledSet { active, set })
     }
 
-    /// Publishes an assembled set, and makes its state the one that holds in this process. In memory
-    /// stays what judges, waits, or was live just before.
-    pub(crate) fn activate(&self, inner: &mut Inner, state: CatalogState, assembled: AssembledSet) {
+    /// Publishes an assembled set, and makes its state the one that holds in this process. For the one
+    /// writer.
+    pub(crate) fn activate(
+        &self,
+        state: CatalogState,
+        mut loaded: Loaded,
+        head: StoredHead,
+        assembled: AssembledSet,
+    ) {
         if let Some(set) = assembled.set {
             self.options.interpreters.install(set);
         }
-        let outcomes = [
-            VersionOutcome::Live,
-            VersionOutcome::Candidate,
-            VersionOutcome::Previous,
-        ];
-        let sources = state.sources();
-        let near: BTreeSet<&Digest> = sources
-            .flat_map(|(_, source)| outcomes.map(|outcome| source.with(outcome)))
-            .flatten()
-            .map(|version| &version.digest)
-            .collect();
-        inner.loaded.retain(|digest, _| near.contains(digest));
-        inner.state = state;
-        inner.active = assembled.active;
-    }
-
-    /// Loads the live versions that are not in memory any more, since they were live long ago.
-    fn load_live(&self, inner: &mut Inner, state: &CatalogState) -> Result<(), Refusal> {
-        for entry in state.entries.values() {
-            let Some((source, version)) = entry.effective() else {
-                continue;
-            };
-            if !inner.loaded.contains_key(&version.digest) {
-                let interpreter = self
-                    .load_stored(source, &version.digest)
-                    .map_err(|error| Refusal::Failed(error.to_string()))?;
-                inner.loaded.insert(version.digest.clone(), interpreter);
-            }
-        }
-        Ok(())
-    }
-
-    /// Loads a component from the store, after its digest was checked.
-    pub(crate) fn load_stored(
-        &self,
-        source: Source,
-        digest: &Digest,
-    ) -> Result<Arc<Interpreter>, ComponentError> {
-        let corrupt = |what: String| ComponentError::Corrupt(format!("component {digest}: {what}"));
-        let bytes = self.store.component(digest);
-        let bytes = bytes.map_err(|error| ComponentError::Unavailable(chain(&error)))?;
-        let bytes = bytes
-            .ok_or_else(|| corrupt(format!("it is not stored any more; it came by {source}")))?;
-        if Digest::of(&bytes) != *digest {
-            return Err(corrupt("the stored bytes have another digest".to_owned()));
-        }
-        let loaded = self.options.interpreters.load(&bytes);
-        loaded.map_err(|error| match error {
-            // Not the component's fault: it stays, and is tried again at the next start.
-            LoadError::Host(_) => ComponentError::Unavailable(error.with_step()),
-            error => corrupt(error.with_step()),
-        })
+        keep_near(&state, &mut loaded);
+        self.publish(Snapshot {
+            state,
+            loaded,
+            head,
+            active: assembled.active,
+        });
     }
 
     /// Puts members together as a set that is not published.
@@ -186,9 +234,10 @@ impl Catalog {
         set.map_err(|error| Refusal::at(LoadStep::Published, error.to_string()))
     }
 
-    /// Stored components that a state does not name, or only as refused. Not all at once: a store
-    /// limits what one change may do.
-    fn unneeded(&self, state: &CatalogState) -> Vec<Digest> {
+    /// Stored components that a state does not name, or only as refused, and that are not on their way
+    /// in.
+    pub(crate) fn unneeded(&self, state: &CatalogState) -> Vec<Digest> {
+        let incoming = locked(&self.incoming);
         let known: BTreeSet<&Digest> = state
             .versions()
             .filter(|version| version.outcome != VersionOutcome::Refused)
@@ -196,7 +245,25 @@ impl Catalog {
             .collect();
         // Where the store does not say, the next change asks again.
         let stored = self.store.components().unwrap_or_default();
-        let dropped = stored.into_iter().filter(|digest| !known.contains(digest));
-        dropped.take(DROPPED_MAX).collect()
+        let is_needed = |digest: &Digest| known.contains(digest) || incoming.contains_key(digest);
+        stored
+            .into_iter()
+            .filter(|digest| !is_needed(digest))
+            .collect()
     }
+}
+
+/// Logs a change that holds now.
+pub(crate) fn log(report: &Outcome) {
+    if report.status == OutcomeStatus::Unchanged {
+        return;
+    }
+    tracing::info!(
+        interpreter.name = report.name.as_str(),
+        action = report.action.as_str(),
+        digest = report.digest.as_ref().map_or("", Digest::as_str),
+        version = report.version.as_deref().unwrap_or_default(),
+        "{}",
+        report.detail
+    );
 }

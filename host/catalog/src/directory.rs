@@ -85,8 +85,11 @@ pub async fn watch_directory(
             watch.handle(changes, Instant::now());
             watch
         };
-        // Compiling and trying block.
-        let handled = tokio::task::spawn_blocking(handle).await;
+        // Compiling and trying block, for up to a minute: a stop does not wait for them.
+        let handled = tokio::task::spawn_blocking(handle);
+        let Some(handled) = shutdown.run_until_cancelled(handled).await else {
+            return Ok(());
+        };
         watch = handled.map_err(|_| Panicked)?;
         let Some(next) = watch.watcher.next(&shutdown).await else {
             return Ok(());
@@ -229,7 +232,9 @@ impl DirectoryWatch {
             Refusal::Refused { step, .. } if *step == LoadStep::Published => Retry::WhenAnotherGoes,
             Refusal::Refused { .. } => return,
             // Another host was faster, most likely with the same file.
-            Refusal::Conflict(_) => Retry::At(now + QUIET_FOR),
+            Refusal::Conflict(_) | Refusal::Changed(_) | Refusal::Busy(_) => {
+                Retry::At(now + QUIET_FOR)
+            }
             _ => {
                 tracing::error!(file, %refusal, "interpreter not admitted; it is tried again");
                 Retry::At(now + RETRY_AFTER)

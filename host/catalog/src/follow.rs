@@ -11,6 +11,9 @@ use crate::catalog::Catalog;
 
 /// The period of the circuit breaker, which looks at the faults of the last minute.
 const BREAKER_PERIOD: Duration = Duration::from_secs(1);
+/// The time after which what could not be loaded is tried again: a fault of the machine may have passed.
+/// Each try may cost half a minute of processor time.
+const RETRY_UNAVAILABLE: Duration = Duration::from_mins(5);
 /// The time after a fault of the store until it is watched again.
 const RETRY: Duration = Duration::from_secs(1);
 
@@ -72,7 +75,19 @@ async fn follow_watch(
     mut watch: Watch,
 ) -> Result<Option<String>, Panicked> {
     loop {
-        match watch.next().await {
+        let Ok(change) = tokio::time::timeout(RETRY_UNAVAILABLE, watch.next()).await else {
+            let catalog = Arc::clone(catalog);
+            // A change that was told of at this very moment is not missed.
+            let tried = spawn_blocking(move || {
+                catalog.follow()?;
+                catalog.retry_unavailable()
+            });
+            if let Err(error) = tried.await.map_err(|_| Panicked)? {
+                return Ok(Some(chain(&error)));
+            }
+            continue;
+        };
+        match change {
             Ok(_) => {}
             Err(Error::Compacted { .. }) => return Ok(None),
             Err(error) => return Ok(Some(chain(&error))),
@@ -106,6 +121,10 @@ pub async fn run_breaker(
         }
         let catalog = Arc::clone(&catalog);
         let checked = spawn_blocking(move || catalog.check_breaker(Instant::now()));
-        checked.await.map_err(|_| Panicked)?;
+        // A trip may have to compile the version before.
+        let Some(checked) = shutdown.run_until_cancelled(checked).await else {
+            return Ok(());
+        };
+        checked.map_err(|_| Panicked)?;
     }
 }

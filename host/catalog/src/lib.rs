@@ -7,8 +7,9 @@
 //! ```
 //!
 //! Every change is made on a copy of the state, assembled as a set, written to the store and only then
-//! published: a crash leaves the old or the new, and a refusal leaves what is live alone. Slow work
-//! (compiling, trying) is done without the lock; a change takes it for milliseconds.
+//! published: a crash leaves the old or the new, and a refusal leaves what is live alone. Readers see
+//! the published snapshot and wait for nobody; slow work (compiling, trying, validating) is done with
+//! nothing locked, and a change takes the lock of writers for milliseconds.
 //!
 //! Hosts that share a store share one catalog: each [follows](Catalog::follow) what the others change,
 //! and none overwrites what it has not seen.
@@ -25,19 +26,25 @@ mod catalog;
 mod circuit_breaker;
 mod commands;
 mod commit;
+mod conditional;
 mod directory;
 mod follow;
 mod incoming;
+mod loading;
 mod reconcile;
+mod refused;
 mod settings;
+mod snapshot;
 mod state;
 mod store;
 
 pub use catalog::{Catalog, CatalogLimits, CatalogOptions, Clock};
 pub use circuit_breaker::{BreakerState, Faulting};
 pub use commands::Shadow;
+pub use conditional::Conditional;
 pub use directory::watch_directory;
 pub use follow::{Panicked, follow_hosts, run_breaker};
 pub use incoming::IncomingComponent;
 pub use reconcile::OpenError;
+pub use refused::RefusedComponent;
 pub use state::{Entry, Event, SourceVersions, Version};

@@ -1,14 +1,16 @@
-//! The state of the catalog: sources, versions, settings and history of every name. Kept whole, as one
-//! document, so that a change holds or does not.
+//! The state of the catalog: sources, versions, settings and history of every name.
+//!
+//! Entries are shared: a change copies the one it is about, and the store is sent that one alone.
 
 mod stored;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use kindsight_model::{CatalogAction, Digest, InterpreterName, Source, VersionOutcome, clean};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use stored::{FORMAT, StoredError, read, write};
+pub(crate) use stored::{FORMAT, Head, StoredError, read_entry, read_legacy, write_entry};
 
 /// Names a state holds; a further one is refused.
 pub(crate) const NAMES_MAX: usize = 1000;
@@ -16,13 +18,23 @@ pub(crate) const NAMES_MAX: usize = 1000;
 const REFUSED_KEPT_MAX: usize = 5;
 /// Events that are remembered of one name.
 const HISTORY_MAX: usize = 50;
+/// Versions of one source that can be rolled back to, whatever an operator asks for.
+const VERSIONS_KEPT_MAX: usize = 50;
 /// Bytes of one reason that are remembered.
 const REASON_BYTES_MAX: usize = 2048;
+/// Bytes of one entry as it is stored, a little below the limit of etcd on a request, 1.5 MiB.
+///
+/// A reason has no control characters, so JSON at most doubles it, to 4 KiB, and a version or an event
+/// has some 500 bytes beside it. An entry has settings of at most 64 KiB, 50 events (230 KiB), and of
+/// each of three sources 1 live version, 1 candidate, 50 to roll back to and 5 refused: 171 versions,
+/// 770 KiB. That is 1,064 KiB, and a test holds it against this limit.
+#[cfg(test)]
+const ENTRY_BYTES_MAX: usize = 1280 * 1024;
 
 /// All interpreters, by name.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct CatalogState {
-    pub(crate) entries: BTreeMap<InterpreterName, Entry>,
+    pub(crate) entries: BTreeMap<InterpreterName, Arc<Entry>>,
 }
 
 /// One interpreter.
@@ -69,6 +81,10 @@ pub struct Version {
     pub why: String,
     /// When it came, in Unix milliseconds.
     pub received_ms: i64,
+    /// The reason why this host cannot load it now, if it cannot. Not stored: another host or the next
+    /// start may load it.
+    #[serde(skip)]
+    pub unavailable: Option<Arc<str>>,
 }
 
 /// One change of an interpreter.
@@ -92,20 +108,59 @@ pub struct Event {
 }
 
 impl CatalogState {
-    /// Returns whether an entry of that name fits below the limit. If not, removes the entry that has only
-    /// refusals and whose last event is the oldest: garbage sent under many names must not block valid
-    /// components.
+    /// The entry of a name, to be changed.
+    pub(crate) fn edit(&mut self, name: &InterpreterName) -> Option<&mut Entry> {
+        self.entries.get_mut(name).map(Arc::make_mut)
+    }
+
+    /// The entry of a name, to be changed; a new one where there is none.
+    pub(crate) fn edit_or_new(&mut self, name: &InterpreterName) -> &mut Entry {
+        Arc::make_mut(self.entries.entry(name.clone()).or_default())
+    }
+
+    /// Every entry, to be changed.
+    pub(crate) fn edit_all(&mut self) -> impl Iterator<Item = (&InterpreterName, &mut Entry)> {
+        let entries = self.entries.iter_mut();
+        entries.map(|(name, entry)| (name, Arc::make_mut(entry)))
+    }
+
+    /// Returns whether the store would hold the same.
+    pub(crate) fn is_stored_as(&self, other: &Self) -> bool {
+        let is_same = |one: &Arc<Entry>, two: &Arc<Entry>| {
+            Arc::ptr_eq(one, two) || write_entry(one).ok() == write_entry(two).ok()
+        };
+        let pairs = self.entries.iter().zip(&other.entries);
+        self.entries.len() == other.entries.len()
+            && pairs
+                .into_iter()
+                .all(|(one, two)| one.0 == two.0 && is_same(one.1, two.1))
+    }
+
+    /// Returns whether an entry of that name fits below the limit. If not, removes the entry that changed
+    /// longest ago of those of which nothing is used: names that somebody filled and left must not
+    /// block valid components.
     pub(crate) fn make_space_for(&mut self, name: &InterpreterName) -> bool {
         if self.entries.len() < NAMES_MAX || self.entries.contains_key(name) {
             return true;
         }
-        let refused = self
+        let is_set = |entry: &Entry| entry.is_disabled || entry.settings.is_some();
+        let unused = self
             .entries
             .iter()
-            .filter(|(_, entry)| entry.is_only_refused());
-        let oldest = refused.min_by_key(|(_, entry)| entry.history.back().map(|it| it.time_ms));
+            .filter(|(_, entry)| entry.is_unused() && !is_set(entry));
+        let oldest = unused.min_by_key(|(_, entry)| entry.history.back().map(|it| it.time_ms));
         let oldest = oldest.map(|(name, _)| name.clone());
         oldest.is_some_and(|name| self.entries.remove(&name).is_some())
+    }
+
+    /// Drops the names of which earlier releases remembered nothing but refusals.
+    pub(crate) fn forget_refused(&mut self) {
+        self.entries.retain(|_, entry| {
+            let mut versions = entry.sources.values().flat_map(|it| &it.versions);
+            let is_refused = versions.all(|it| it.outcome == VersionOutcome::Refused);
+            let is_filled = entry.file().is_some() || entry.settings.is_some();
+            is_filled || !is_refused
+        });
     }
 
     /// Every version of every source.
@@ -121,16 +176,30 @@ impl CatalogState {
 }
 
 impl Entry {
-    /// Returns whether it has nothing but refused versions.
-    pub(crate) fn is_only_refused(&self) -> bool {
-        let mut versions = self.sources.values().flat_map(|source| &source.versions);
-        let is_set = self.is_disabled || self.settings.is_some();
-        !is_set && versions.all(|it| it.outcome == VersionOutcome::Refused)
+    /// Returns whether nothing of it is live, waits, or lies in the watched directory.
+    pub(crate) fn is_unused(&self) -> bool {
+        let outcomes = [VersionOutcome::Live, VersionOutcome::Candidate];
+        let is_used = |source: &SourceVersions| {
+            source.file.is_some() || outcomes.iter().any(|it| source.with(*it).is_some())
+        };
+        !self.sources.values().any(is_used)
     }
 
-    /// The highest source that has a live version, and that version.
+    /// The version that judges, or would if the name was not disabled: that of the highest source that
+    /// has one. As long as a live version cannot be loaded, the one before it, or that of a lower source.
     pub fn effective(&self) -> Option<(Source, &Version)> {
-        self.highest(VersionOutcome::Live)
+        let mut sources = self.sources.iter().rev();
+        sources.find_map(|(source, versions)| Some((*source, versions.judging()?)))
+    }
+
+    /// The live versions and candidates that this host cannot load now.
+    pub fn unavailable(&self) -> impl Iterator<Item = (&Version, &str)> {
+        let versions = self.sources.values().flat_map(|it| &it.versions);
+        let is_wanted =
+            |it: &Version| matches!(it.outcome, VersionOutcome::Live | VersionOutcome::Candidate);
+        versions
+            .filter(move |it| is_wanted(it))
+            .filter_map(|it| Some((it, it.unavailable.as_deref()?)))
     }
 
     /// The version that waits to be promoted: that of the highest source that has one.
@@ -163,6 +232,26 @@ impl SourceVersions {
         self.versions.iter().find(|it| it.outcome == outcome)
     }
 
+    /// The version that judges: the live one, or as long as that cannot be loaded, the last of those
+    /// before it that can.
+    pub fn judging(&self) -> Option<&Version> {
+        let live = self.with(VersionOutcome::Live)?;
+        if live.unavailable.is_none() {
+            return Some(live);
+        }
+        let is_usable =
+            |it: &&Version| it.outcome == VersionOutcome::Previous && it.unavailable.is_none();
+        self.versions.iter().find(is_usable)
+    }
+
+    /// Notes that this host cannot load a version now, or that it can.
+    pub(crate) fn set_unavailable(&mut self, digest: &Digest, why: Option<&Arc<str>>) {
+        let versions = self.versions.iter_mut();
+        for version in versions.filter(|it| it.digest == *digest) {
+            version.unavailable = why.cloned();
+        }
+    }
+
     /// The version of that digest.
     pub(crate) fn of(&self, digest: &Digest) -> Option<&Version> {
         self.versions.iter().find(|it| it.digest == *digest)
@@ -191,12 +280,17 @@ impl SourceVersions {
         });
     }
 
-    /// Rolls back from the live version; answers the one that is live now, if there was one before.
+    /// Rolls back from the version that judges; answers the one that judges now, if there was one before.
+    /// One that stands in for a live version gives its place to the one before.
     pub(crate) fn roll_back(&mut self, why: &str) -> Option<Version> {
-        self.step_down(VersionOutcome::RolledBack, why);
-        let previous = self.with(VersionOutcome::Previous)?.clone();
-        self.put(previous.clone(), VersionOutcome::Live, "");
-        Some(previous)
+        let from = self.judging().or_else(|| self.with(VersionOutcome::Live))?;
+        let (digest, was_live) = (from.digest.clone(), from.outcome == VersionOutcome::Live);
+        self.set_outcome(&digest, VersionOutcome::RolledBack, why);
+        if was_live {
+            let previous = self.with(VersionOutcome::Previous)?.clone();
+            self.put(previous, VersionOutcome::Live, "");
+        }
+        self.judging().cloned()
     }
 
     /// Takes the live version out; it stays as a previous one.
@@ -207,8 +301,16 @@ impl SourceVersions {
         self.file = None;
     }
 
+    fn set_outcome(&mut self, digest: &Digest, to: VersionOutcome, why: &str) {
+        let versions = self.versions.iter_mut();
+        for version in versions.filter(|it| it.digest == *digest) {
+            version.outcome = to;
+            version.why = clip(why);
+        }
+    }
+
     /// Gives the live version another outcome.
-    fn step_down(&mut self, to: VersionOutcome, why: &str) {
+    pub(crate) fn step_down(&mut self, to: VersionOutcome, why: &str) {
         let live = self.versions.iter_mut();
         for version in live.filter(|it| it.outcome == VersionOutcome::Live) {
             version.outcome = to;
@@ -220,12 +322,13 @@ impl SourceVersions {
         self.versions.retain(|it| it.digest != version.digest);
         version.outcome = outcome;
         version.why = clip(why);
+        version.unavailable = None;
         self.versions.push_front(version);
     }
 
     /// Forgets the oldest versions beyond `max`, which counts those that can be rolled back to.
     pub(crate) fn prune(&mut self, max: usize) {
-        let mut kept = 0;
+        let (mut kept, max) = (0, max.min(VERSIONS_KEPT_MAX));
         self.versions.retain(|it| {
             let is_counted = matches!(
                 it.outcome,

@@ -1,4 +1,7 @@
-//! The catalog's part of a store: its state, and components by digest.
+//! The catalog's part of a store: a head, a value for each name, and components by digest.
+//!
+//! Every change compares the head and replaces it, in the same batch as the values of the names it is
+//! about: of two hosts that change something at the same moment, one reads again.
 //!
 //! A component is stored in parts, because a store has a limit on values that is far below the size of
 //! some components. Parts are written before any state speaks of them, so a partly written
@@ -7,16 +10,85 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kindsight_model::Digest;
+use kindsight_model::{Digest, InterpreterName};
 use kindsight_store::{Batch, Error, Result, Revision, Store, Watch};
+
+use crate::state::{
+    CatalogState, Entry, FORMAT, Head, StoredError, read_entry, read_legacy, write_entry,
+};
 
 /// Bytes of one part: below the limit of etcd on a request, 1.5 MiB.
 const PART_BYTES_MAX: usize = 1024 * 1024;
 
-/// The key of the state. It keeps the name that the first format had for it.
-const STATE: &str = "/kindsight/interpreters/book/";
+/// The key of the head. Earlier releases kept the whole state there, and refuse what they find now.
+const HEAD: &str = "/kindsight/interpreters/book/";
+/// The prefix of entries, by name.
+const NAMES: &str = "/kindsight/interpreters/names/";
 /// The prefix of components, by digest, each in parts.
 const COMPONENTS: &str = "/kindsight/interpreters/components/";
+
+/// Names that one write is about: with the head and [`DROPPED_MAX`] components below the 128 operations
+/// that etcd takes at a time. A change of more names, as after an update of the binary, takes several
+/// writes, each with the head.
+const NAMES_PER_WRITE_MAX: usize = 32;
+/// Components that one write drops.
+const DROPPED_MAX: usize = 64;
+/// Bytes of entries that one write carries beyond its first: below the limit of etcd on a request.
+const WRITE_BYTES_MAX: usize = 1024 * 1024;
+/// Times that reading begins again because another host changes the catalog meanwhile.
+const READ_TRIES: usize = 10;
+
+/// The head as it is stored, and whether the names are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct StoredHead {
+    bytes: Option<Vec<u8>>,
+    generation: u64,
+    /// The value of the head is a whole state, of an earlier release.
+    is_legacy: bool,
+}
+
+impl StoredHead {
+    /// Returns whether an earlier release wrote it.
+    pub(crate) fn is_legacy(&self) -> bool {
+        self.is_legacy
+    }
+
+    /// Returns whether these are the stored bytes.
+    pub(crate) fn is(&self, bytes: Option<&[u8]>) -> bool {
+        self.bytes.as_deref() == bytes
+    }
+
+    /// A batch that is applied if this still is the head.
+    fn batch(&self) -> Batch {
+        match &self.bytes {
+            Some(bytes) => Batch::new().equals(HEAD, bytes.as_slice()),
+            None => Batch::new().absent(HEAD),
+        }
+    }
+
+    /// The head after a change that writes this.
+    fn next(&self, written: &[NameWrite]) -> serde_json::Result<Self> {
+        let mut whole = self.bytes.clone().unwrap_or_default();
+        for (key, value) in written {
+            whole.extend_from_slice(key.as_bytes());
+            whole.extend_from_slice(value.as_deref().unwrap_or_default());
+        }
+        let generation = self.generation + 1;
+        let head = Head {
+            format: FORMAT,
+            generation,
+            digest: Some(Digest::of(&whole)),
+        };
+        Ok(Self {
+            bytes: Some(serde_json::to_vec(&head)?),
+            generation,
+            is_legacy: false,
+        })
+    }
+}
+
+/// The key of a name, and its new value; none to remove it.
+type NameWrite = (String, Option<Vec<u8>>);
 
 /// The catalog's part of a store. Every call blocks until the store has answered.
 pub(crate) struct CatalogStore {
@@ -28,39 +100,137 @@ impl CatalogStore {
         Self { store }
     }
 
-    /// The state as it was written last, if ever. Read before every change.
-    pub(crate) fn state(&self) -> Result<Option<Vec<u8>>> {
-        self.store.get(STATE)
+    /// The bytes of the head, if the catalog was ever written. Read before every change.
+    pub(crate) fn head(&self) -> Result<Option<Vec<u8>>> {
+        self.store.get(HEAD)
     }
 
-    /// The changes of the state after a revision.
+    /// The head and the state that belongs to it.
+    ///
+    /// # Errors
+    /// A store that does not answer, or holds what this release cannot read.
+    pub(crate) fn read(&self) -> Result<(StoredHead, CatalogState), StoredError> {
+        let mut tries = READ_TRIES;
+        loop {
+            let bytes = self.head()?;
+            let Some(bytes) = bytes else {
+                return Ok((StoredHead::default(), CatalogState::default()));
+            };
+            let corrupt = |key: &str, source| StoredError::Corrupt {
+                key: key.to_owned(),
+                source,
+            };
+            let head = Head::read(&bytes).map_err(|error| corrupt(HEAD, error))?;
+            let stored = StoredHead {
+                generation: head.generation,
+                is_legacy: head.is_legacy(),
+                bytes: Some(bytes),
+            };
+            if head.format != FORMAT {
+                let bytes = stored.bytes.as_deref().unwrap_or_default();
+                let state = read_legacy(head.format, bytes).map_err(|error| match error {
+                    Some(error) => corrupt(HEAD, error),
+                    None => StoredError::Format(head.format),
+                })?;
+                return Ok((stored, state));
+            }
+            let names = self.store.range(NAMES)?.entries;
+            tries -= 1;
+            // The two were read one after the other.
+            if tries > 0 && !stored.is(self.head()?.as_deref()) {
+                continue;
+            }
+            let mut state = CatalogState::default();
+            for (key, value) in names {
+                let name = key.strip_prefix(NAMES).unwrap_or_default();
+                let name = name.trim_end_matches('/').parse();
+                let entry = read_entry(&value).map_err(|error| corrupt(&key, error))?;
+                if let Ok(name) = name {
+                    state.entries.insert(name, entry);
+                }
+            }
+            return Ok((stored, state));
+        }
+    }
+
+    /// The changes of the head after a revision.
     pub(crate) fn watch(&self, after: Revision) -> Result<Watch> {
-        self.store.watch(STATE, after)
+        self.store.watch(HEAD, after)
     }
 
     /// A revision to watch after: a state that is read later has every change up to it.
     pub(crate) fn revision(&self) -> Result<Revision> {
-        Ok(self.store.keys(STATE)?.revision)
+        Ok(self.store.keys(HEAD)?.revision)
     }
 
-    /// Replaces the state and drops components of which it does not speak any more, all or nothing, if
-    /// the state still is the one `before`: this is the moment from which a change holds, also over a
-    /// crash. Answers whether it was done; another host that shares the store may have been faster.
+    /// Writes the entries of a state that differ from those before, and drops components of which it
+    /// does not speak any more, if `head` still is the head: this is the moment from which a change of
+    /// one name holds, also over a crash. Answers with the new head; none where another host that shares
+    /// the store was faster.
     pub(crate) fn exchange(
         &self,
-        before: Option<&[u8]>,
-        state: &[u8],
+        head: &StoredHead,
+        before: &CatalogState,
+        after: &CatalogState,
+        dropped: &[Digest],
+    ) -> Result<Option<StoredHead>> {
+        let invalid = |error: serde_json::Error| Error::Backend(Box::new(error));
+        // What an earlier try to move a state of an earlier release left.
+        if head.is_legacy && !self.applied(&head.batch().delete_prefix(NAMES))? {
+            return Ok(None);
+        }
+        let nothing = CatalogState::default();
+        let before = if head.is_legacy { &nothing } else { before };
+        let mut writes = chunks(written(before, after).map_err(invalid)?);
+        let last = writes.pop().unwrap_or_default();
+        let mut head = head.clone();
+        for names in writes {
+            // The names of an earlier format count from its last write on.
+            let next = if head.is_legacy {
+                head.clone()
+            } else {
+                head.next(&names).map_err(invalid)?
+            };
+            if !self.write(&head, &next, names, &[])? {
+                return Ok(None);
+            }
+            head = next;
+        }
+        let next = head.next(&last).map_err(invalid)?;
+        let is_written = self.write(&head, &next, last, dropped)?;
+        Ok(is_written.then_some(next))
+    }
+
+    fn write(
+        &self,
+        head: &StoredHead,
+        next: &StoredHead,
+        names: Vec<NameWrite>,
         dropped: &[Digest],
     ) -> Result<bool> {
-        let batch = match before {
-            Some(before) => Batch::new().equals(STATE, before),
-            None => Batch::new().absent(STATE),
-        };
-        let mut batch = batch.put(STATE, state);
-        for digest in dropped {
+        let mut batch = head.batch();
+        if next != head {
+            batch = batch.put(HEAD, next.bytes.clone().unwrap_or_default());
+        }
+        for (key, value) in names {
+            batch = match value {
+                Some(value) => batch.put(key, value),
+                None => batch.delete(key),
+            };
+        }
+        for digest in dropped.iter().take(DROPPED_MAX) {
             batch = batch.delete_prefix(component_key(digest));
         }
-        match self.store.apply(&batch) {
+        self.applied(&batch)
+    }
+
+    /// Drops components that never came to be named, if `head` still is the head.
+    pub(crate) fn discard(&self, head: &StoredHead, digest: &Digest) -> Result<bool> {
+        self.applied(&head.batch().delete_prefix(component_key(digest)))
+    }
+
+    fn applied(&self, batch: &Batch) -> Result<bool> {
+        match self.store.apply(batch) {
             Ok(_) => Ok(true),
             Err(Error::Conflict { .. }) => Ok(false),
             Err(error) => Err(error),
@@ -98,6 +268,48 @@ impl CatalogStore {
     }
 }
 
+/// The entries that differ, as they are written.
+fn written(before: &CatalogState, after: &CatalogState) -> serde_json::Result<Vec<NameWrite>> {
+    let is_gone = |name: &InterpreterName| !after.entries.contains_key(name);
+    let gone = before.entries.keys().filter(|name| is_gone(name));
+    let mut written: Vec<NameWrite> = gone.map(|name| (name_key(name), None)).collect();
+    for (name, entry) in &after.entries {
+        let old = before.entries.get(name);
+        if old.is_some_and(|old| Arc::ptr_eq(old, entry)) {
+            continue;
+        }
+        let bytes = write_entry(entry)?;
+        let old = old.map(|old: &Arc<Entry>| write_entry(old)).transpose()?;
+        if old.is_none_or(|old| old != bytes) {
+            written.push((name_key(name), Some(bytes)));
+        }
+    }
+    Ok(written)
+}
+
+/// The writes, in parts that a store takes at once; at least one.
+fn chunks(written: Vec<NameWrite>) -> Vec<Vec<NameWrite>> {
+    let mut parts = Vec::new();
+    let (mut part, mut bytes) = (Vec::new(), 0);
+    for write in written {
+        let size = write.1.as_ref().map_or(0, Vec::len);
+        let is_full = part.len() >= NAMES_PER_WRITE_MAX || bytes + size > WRITE_BYTES_MAX;
+        if is_full && !part.is_empty() {
+            parts.push(std::mem::take(&mut part));
+            bytes = 0;
+        }
+        bytes += size;
+        part.push(write);
+    }
+    parts.push(part);
+    parts
+}
+
+/// The key of the entry of a name.
+fn name_key(name: &InterpreterName) -> String {
+    format!("{NAMES}{name}/")
+}
+
 /// The keys of one component: [`COMPONENTS`], its digest, the number of the part.
 fn component_key(digest: &Digest) -> String {
     format!("{COMPONENTS}{digest}/")
@@ -131,29 +343,76 @@ mod tests {
         assert_eq!(small.as_deref(), Some(&b"small"[..]));
         let both: BTreeSet<Digest> = [one.clone(), other.clone()].into();
         assert_eq!(store.components().unwrap(), both);
-        assert!(store.exchange(None, b"state", &[one]).unwrap());
+        let (head, empty) = (StoredHead::default(), CatalogState::default());
+        let dropped = store.exchange(&head, &empty, &empty, &[one]);
+        assert!(dropped.unwrap().is_some());
         assert_eq!(store.components().unwrap(), [other].into());
     }
 
+    fn state(names: impl IntoIterator<Item = (&'static str, bool)>) -> CatalogState {
+        let entries = names.into_iter().map(|(name, is_disabled)| {
+            let entry = Entry {
+                is_disabled,
+                ..Entry::default()
+            };
+            (name.parse().unwrap(), Arc::new(entry))
+        });
+        CatalogState {
+            entries: entries.collect(),
+        }
+    }
+
     #[test]
-    fn a_state_replaces_the_one_before() {
+    fn a_change_writes_the_names_it_is_about_and_the_head() {
         let store = store();
-        let digest = Digest::of(b"component");
-        assert_eq!(store.state().unwrap(), None);
-        store.put_component(&digest, b"component").unwrap();
-        let exchange = |before: Option<&[u8]>, state: &[u8]| {
-            let dropped = std::slice::from_ref(&digest);
-            let is_replaced = store.exchange(before, state, dropped).unwrap();
-            (is_replaced, store.state().unwrap().unwrap_or_default())
-        };
-        let (one, two, three) = (b"one".to_vec(), b"two".to_vec(), b"three".to_vec());
-        assert_eq!(exchange(Some(&two), &one), (false, Vec::new()));
-        let is_there = store.component(&digest).unwrap().is_some();
-        assert!(is_there, "all or nothing");
-        assert_eq!(exchange(None, &one), (true, one.clone()));
-        assert_eq!(exchange(None, &two), (false, one.clone()));
-        assert_eq!(exchange(Some(&one), &two), (true, two.clone()));
-        assert_eq!(exchange(Some(&one), &three), (false, two));
-        assert_eq!(store.component(&digest).unwrap(), None);
+        let (empty, one) = (CatalogState::default(), state([("a", false), ("b", false)]));
+        let two = state([("a", true), ("b", false)]);
+        let none = StoredHead::default();
+        let first = store.exchange(&none, &empty, &one, &[]).unwrap().unwrap();
+        assert_eq!(store.read().unwrap(), (first.clone(), one.clone()));
+        let revision = store.revision().unwrap();
+        let second = store.exchange(&first, &one, &two, &[]).unwrap().unwrap();
+        assert_eq!(store.read().unwrap(), (second.clone(), two.clone()));
+        let late = store.exchange(&first, &one, &empty, &[]).unwrap();
+        assert_eq!(late, None, "another was faster");
+        assert_eq!(store.read().unwrap(), (second.clone(), two.clone()));
+        let third = store.exchange(&second, &two, &empty, &[]).unwrap().unwrap();
+        assert_eq!(store.read().unwrap(), (third.clone(), empty));
+        assert_eq!(third.generation, 3);
+        assert!(revision < store.revision().unwrap());
+    }
+
+    #[test]
+    fn a_change_of_many_names_takes_writes_that_etcd_would_take() {
+        let value = |bytes| Some(vec![0; bytes]);
+        let many = (0..100).map(|number| (number.to_string(), value(1)));
+        let parts = chunks(many.collect());
+        assert_eq!(parts.len(), 4);
+        let large = (0..3).map(|number| (number.to_string(), value(WRITE_BYTES_MAX)));
+        assert_eq!(chunks(large.collect()).len(), 3);
+        assert_eq!(chunks(Vec::new()).len(), 1, "the head is written");
+    }
+
+    /// A process that ends while it moves them leaves the state of the earlier release.
+    #[test]
+    fn a_state_of_an_earlier_release_is_moved_at_the_first_change() {
+        let store = store();
+        let legacy = br#"{"format":2,"entries":{"a":{"sources":{}},"b":{"sources":{}}}}"#;
+        let left = Batch::new()
+            .put(HEAD, legacy.as_slice())
+            .put(format!("{NAMES}left/"), "{}");
+        store.store.apply(&left).unwrap();
+        let (head, before) = store.read().unwrap();
+        assert!(head.is_legacy);
+        assert_eq!(before, state([("a", false), ("b", false)]));
+        let after = state([("a", true), ("b", false)]);
+        let head = store.exchange(&head, &before, &after, &[]).unwrap();
+        assert_eq!(store.read().unwrap(), (head.unwrap(), after));
+        let head = store.head().unwrap().unwrap();
+        let text = String::from_utf8_lossy(&head);
+        assert!(
+            text.starts_with(r#"{"format":3,"generation":1,"digest":"sha256:"#),
+            "earlier releases refuse it: {text}"
+        );
     }
 }

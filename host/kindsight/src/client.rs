@@ -31,6 +31,8 @@ pub(crate) struct Request {
     path: String,
     /// Query parameters, not encoded yet.
     parameters: Vec<(String, String)>,
+    /// Value of `If-Match`.
+    condition: Option<String>,
     body: Option<Body>,
 }
 
@@ -53,8 +55,15 @@ impl Request {
             method,
             path,
             parameters: Vec::new(),
+            condition: None,
             body: None,
         }
+    }
+
+    /// Has the server refuse the command unless the version of this digest is live.
+    pub(crate) fn if_live(mut self, digest: &str) -> Self {
+        self.condition = Some(format!("\"{digest}\""));
+        self
     }
 
     /// Adds a query parameter.
@@ -132,9 +141,12 @@ impl Request {
             .timeout_global(Some(wait_max))
             .build()
             .into();
-        let request = http::Request::builder()
+        let mut request = http::Request::builder()
             .method(self.method.clone())
             .uri(url);
+        if let Some(condition) = &self.condition {
+            request = request.header(header::IF_MATCH, condition);
+        }
         match &self.body {
             // An empty body of a known length, where a method has one.
             None if self.method == Method::POST => agent.run(request.body([].as_slice())?),

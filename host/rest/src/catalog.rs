@@ -3,7 +3,9 @@
 use std::fmt;
 use std::pin::Pin;
 
-use kindsight_api::interpreters::{CommandAnswer, InterpreterDetail, InterpreterList, Refusal};
+use kindsight_api::interpreters::{
+    CommandAnswer, InterpreterDetail, InterpreterList, LiveCondition, Refusal, RemovedNames,
+};
 use kindsight_model::{Digest, InterpreterName};
 use serde_json::{Map, Value};
 
@@ -16,8 +18,8 @@ pub trait InterpreterCatalog: Send + Sync {
     /// One interpreter in full; `None` for a name that is not known. Answers from memory.
     fn inspect(&self, name: &InterpreterName) -> Option<InterpreterDetail>;
 
-    /// Carries out a command on the interpreter of this name, for as long as it takes; the implementor
-    /// moves what blocks off the executor.
+    /// Carries out a command on the interpreter of this name, if the condition on its live version
+    /// holds, for as long as it takes; the implementor moves what blocks off the executor.
     ///
     /// The future is dropped when the client goes away or the command takes longer than
     /// [`CATALOG_TIME_MAX`](crate::CATALOG_TIME_MAX). A command that has begun must then end whole or
@@ -30,7 +32,16 @@ pub trait InterpreterCatalog: Send + Sync {
         &self,
         name: InterpreterName,
         command: Command,
+        condition: LiveCondition,
     ) -> Pin<Box<dyn Future<Output = Result<CommandAnswer, Refusal>> + Send + '_>>;
+
+    /// Removes every name of which nothing is used; as [`run`](Self::run) otherwise.
+    ///
+    /// # Errors
+    /// The reason why nothing was changed; see [`Refusal`].
+    fn remove_unused(
+        &self,
+    ) -> Pin<Box<dyn Future<Output = Result<RemovedNames, Refusal>> + Send + '_>>;
 }
 
 /// A command to an interpreter.
@@ -50,9 +61,9 @@ pub enum Command {
     Remove,
     /// Run the candidate beside the live version over every known object.
     Shadow,
-    /// Make the candidate live.
+    /// Make the candidate live, or the known version of a digest.
     Promote {
-        /// The digest that the candidate must have.
+        /// The digest of the candidate, or of another version.
         digest: Option<Digest>,
     },
     /// Make the previous version live again.

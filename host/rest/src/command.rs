@@ -1,6 +1,7 @@
 //! Extractors of commands to interpreters: name, parameters and body.
 
 mod body;
+mod condition;
 
 use std::collections::BTreeSet;
 
@@ -8,6 +9,7 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
+use kindsight_api::interpreters::LiveCondition;
 use kindsight_api::problem::PartialProblem;
 use kindsight_model::{Digest, InterpreterName};
 use kindsight_status::{clipped, one_of};
@@ -16,6 +18,7 @@ use utoipa::IntoParams;
 use crate::problem::Problem;
 
 pub(crate) use body::{promoted, settings, within};
+pub(crate) use condition::{IfMatch, etag};
 
 /// Leading word of every digest.
 const ALGORITHM: &str = "sha256:";
@@ -61,11 +64,11 @@ impl<S: Send + Sync> FromRequestParts<S> for NoParameters {
     }
 }
 
-/// Extractor of commands without parameters and body: the name of the interpreter.
+/// Extractor of commands without parameters and body: the name of the interpreter, and the condition.
 ///
 /// A body that would be ignored is refused: its sender meant something by it.
 #[derive(Debug)]
-pub(crate) struct NoInput(pub(crate) InterpreterName);
+pub(crate) struct NoInput(pub(crate) InterpreterName, pub(crate) LiveCondition);
 
 impl<S: Send + Sync> FromRequest<S> for NoInput {
     type Rejection = Problem;
@@ -73,13 +76,32 @@ impl<S: Send + Sync> FromRequest<S> for NoInput {
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let (mut parts, body) = request.into_parts();
         let Name { name } = Name::from_request_parts(&mut parts, state).await?;
+        let IfMatch(condition) = IfMatch::from_request_parts(&mut parts, state).await?;
         NoParameters::from_request_parts(&mut parts, state).await?;
         let body = Bytes::from_request(Request::from_parts(parts, body), state).await;
         if body.is_ok_and(|body| body.is_empty()) {
-            return Ok(Self(name));
+            return Ok(Self(name, condition));
         }
         let detail = "this request takes no body";
         Err(Problem::new(StatusCode::BAD_REQUEST, detail))
+    }
+}
+
+/// Extractor of the removal of many names: the parameter `unused=true`, and nothing else.
+#[derive(Debug)]
+pub(crate) struct Unused;
+
+impl<S: Send + Sync> FromRequestParts<S> for Unused {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let pairs = pairs(parts, state).await?;
+        if matches!(pairs.as_slice(), [(key, value)] if key == "unused" && value == "true") {
+            return Ok(Self);
+        }
+        let detail = "only names of which nothing is used are removed together";
+        let problem = PartialProblem::new("unused", detail, "`true`, and no other parameter");
+        Err(Problem::invalid(vec![problem]))
     }
 }
 

@@ -27,9 +27,15 @@ pub const BODIES_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// The most bytes that are read and dropped of a body that is too large, so that its sender gets to
 /// read the error; the sender of a larger one may find the connection broken.
 pub(crate) const DROPPED_BYTES_MAX: usize = 4 * COMPONENT_BYTES_MAX;
-/// The most commands to interpreters in progress at a time: bounds the memory of their components, and
-/// the number of compilations at a time. Counted from the end of their bodies on.
+/// The most loads of components in progress at a time: bounds the memory of the components, and the
+/// number of compilations at a time. Counted from the end of their bodies on.
 pub const CATALOG_REQUESTS_MAX: usize = 4;
+/// The most shadow runs in progress or waiting at a time. The server does fewer at a time.
+pub const SHADOW_REQUESTS_MAX: usize = 4;
+/// The most other commands to interpreters in progress at a time, such as rollbacks. They wait for no
+/// load, no shadow run and no query, and each takes milliseconds; with bodies of at most
+/// [`CATALOG_JSON_BYTES_MAX`] they take 4 MiB.
+pub const QUICK_COMMANDS_MAX: usize = 64;
 /// The longest a command to an interpreter may take, with reading its body: a compilation of 30
 /// seconds that waits for two others, and half a minute to send and try the component.
 pub const CATALOG_TIME_MAX: Duration = Duration::from_mins(2);
@@ -84,6 +90,10 @@ pub struct Limits {
     pub catalog_json_bytes_max: usize,
     /// See [`CATALOG_REQUESTS_MAX`].
     pub catalog_requests_max: usize,
+    /// See [`SHADOW_REQUESTS_MAX`].
+    pub shadow_requests_max: usize,
+    /// See [`QUICK_COMMANDS_MAX`].
+    pub quick_commands_max: usize,
     /// See [`CATALOG_TIME_MAX`].
     pub catalog_time_max: Duration,
     /// See [`REQUEST_TIME_MAX`].
@@ -119,6 +129,8 @@ impl Default for Limits {
             component_bytes_max: COMPONENT_BYTES_MAX,
             catalog_json_bytes_max: CATALOG_JSON_BYTES_MAX,
             catalog_requests_max: CATALOG_REQUESTS_MAX,
+            shadow_requests_max: SHADOW_REQUESTS_MAX,
+            quick_commands_max: QUICK_COMMANDS_MAX,
             catalog_time_max: CATALOG_TIME_MAX,
             request_time_max: REQUEST_TIME_MAX,
             bodies_bytes_max: BODIES_BYTES_MAX,

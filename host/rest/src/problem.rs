@@ -81,6 +81,11 @@ impl Problem {
                 )
             },
             Refusal::Conflict(why) => Self::new(StatusCode::CONFLICT, why),
+            Refusal::Changed(why) => Self::new(StatusCode::PRECONDITION_FAILED, why),
+            Refusal::Busy(why) => Self {
+                retry_after: Some(RETRY_AFTER_S),
+                ..Self::new(StatusCode::SERVICE_UNAVAILABLE, why)
+            },
             Refusal::Refused { step, why } => Self {
                 step: Some(step),
                 ..Self::new(StatusCode::UNPROCESSABLE_ENTITY, why)

@@ -120,7 +120,10 @@ fn documented(limits: Limits) -> OpenApiRouter<AppState> {
         .layer(slots!(&requests))
         .merge(judging(limits, &bodies, &requests))
         .layer(time(limits.request_time_max, ""));
-    let commands = changes(limits, &bodies, &requests)
+    let heavy = heavy_commands(limits, &bodies, &requests)
+        .layer(time(limits.catalog_time_max, interpreters::TOO_LONG));
+    // They wait for nothing else, so that what does harm can be taken out at any time.
+    let quick = quick_commands(limits, &bodies)
         .layer(time(limits.catalog_time_max, interpreters::TOO_LONG));
     let service = OpenApiRouter::new()
         .routes(routes!(service::index))
@@ -130,7 +133,8 @@ fn documented(limits: Limits) -> OpenApiRouter<AppState> {
         .layer(time(limits.request_time_max, ""));
     OpenApiRouter::with_openapi(ApiDoc::openapi())
         .merge(queries)
-        .merge(commands)
+        .merge(heavy)
+        .merge(quick)
         .merge(service)
 }
 
@@ -173,28 +177,43 @@ fn judging(limits: Limits, bodies: &Bodies, requests: &Arc<Semaphore>) -> OpenAp
         .layer(body!(bodies, limits.interpret_bytes_max, &JSON))
 }
 
-/// Routes of commands to interpreters.
-fn changes(limits: Limits, bodies: &Bodies, requests: &Arc<Semaphore>) -> OpenApiRouter<AppState> {
-    let own = Arc::new(Semaphore::new(permits(limits.catalog_requests_max)));
+/// Routes of commands that take seconds: loads and shadow runs, each with slots of their own.
+fn heavy_commands(
+    limits: Limits,
+    bodies: &Bodies,
+    requests: &Arc<Semaphore>,
+) -> OpenApiRouter<AppState> {
+    let loads = Arc::new(Semaphore::new(permits(limits.catalog_requests_max)));
     let load = OpenApiRouter::new()
         .routes(routes!(interpreters::load))
-        .layer(slots!(&own))
+        .layer(slots!(&loads))
         .layer(slots!(requests))
         .layer(DefaultBodyLimit::disable())
         .layer(body!(bodies, limits.component_bytes_max, &COMPONENT));
-    let others = OpenApiRouter::new()
-        .routes(routes!(commands::remove))
+    let shadows = Arc::new(Semaphore::new(permits(limits.shadow_requests_max)));
+    let shadow = OpenApiRouter::new()
         .routes(routes!(commands::shadow))
+        .layer(slots!(&shadows))
+        .layer(slots!(requests))
+        .layer(DefaultBodyLimit::disable())
+        .layer(body!(bodies, limits.catalog_json_bytes_max, &JSON));
+    load.merge(shadow)
+}
+
+/// Routes of commands that take milliseconds.
+fn quick_commands(limits: Limits, bodies: &Bodies) -> OpenApiRouter<AppState> {
+    let own = Arc::new(Semaphore::new(permits(limits.quick_commands_max)));
+    OpenApiRouter::new()
+        .routes(routes!(commands::remove))
+        .routes(routes!(commands::remove_unused))
         .routes(routes!(commands::promote))
         .routes(routes!(commands::rollback))
         .routes(routes!(commands::disable))
         .routes(routes!(commands::enable))
         .routes(routes!(commands::set, commands::clear))
         .layer(slots!(&own))
-        .layer(slots!(requests))
         .layer(DefaultBodyLimit::disable())
-        .layer(body!(bodies, limits.catalog_json_bytes_max, &JSON));
-    load.merge(others)
+        .layer(body!(bodies, limits.catalog_json_bytes_max, &JSON))
 }
 
 async fn wrong_method(request: Request) -> Problem {

@@ -5,21 +5,34 @@ mod answers;
 use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use kindsight_api::interpreters::{CommandAnswer, InterpreterDetail, InterpreterList, Refusal};
-use kindsight_catalog::{Catalog, IncomingComponent, Shadow};
+use kindsight_api::interpreters::{
+    CommandAnswer, InterpreterDetail, InterpreterList, LiveCondition, Outcome, Refusal,
+    RemovedNames,
+};
+use kindsight_catalog::{Catalog, Conditional, IncomingComponent, Shadow};
 use kindsight_interpreter::{Comparison, Limits, ReportedGroup, compare, lower_priority};
 use kindsight_model::{InterpreterName, Source};
 use kindsight_pipeline::{Inventory, Progress};
 use kindsight_rest::{Command, InterpreterCatalog};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio_util::sync::CancellationToken;
 
 use crate::clock::now_ms;
 
-/// Maximum number of concurrent commands, including those whose client has gone. Further ones wait.
-const COMMANDS_MAX: usize = 4;
+/// Maximum number of concurrent loads, including those whose client has gone: each may compile, in a
+/// process of up to 2 GiB. Further ones wait.
+const LOADS_MAX: usize = 2;
+
+/// Maximum number of concurrent shadow runs: each keeps a processor busy. Further ones wait.
+const SHADOWS_MAX: usize = 1;
+
+/// Maximum number of concurrent other commands, including those whose client has gone. They wait for
+/// no load and no shadow run. Each takes one of the 64 threads for steps that block.
+const QUICK_COMMANDS_MAX: usize = 16;
 
 /// Maximum time that a command waits for its effect on the read model.
 const FOLLOWED_MAX: Duration = Duration::from_secs(2);
@@ -30,22 +43,30 @@ pub(crate) struct CatalogApi {
     limits: Limits,
     inventory: Inventory,
     progress: Arc<Progress>,
-    commands: Arc<Semaphore>,
+    loads: Arc<Semaphore>,
+    shadows: Arc<Semaphore>,
+    quick: Arc<Semaphore>,
+    shutdown: CancellationToken,
 }
 
 impl CatalogApi {
+    /// Every command is given up when `shutdown` is cancelled.
     pub(crate) fn new(
         catalog: Arc<Catalog>,
         limits: Limits,
         inventory: Inventory,
         progress: Arc<Progress>,
+        shutdown: CancellationToken,
     ) -> Self {
         Self {
             catalog,
             limits,
             inventory,
             progress,
-            commands: Arc::new(Semaphore::new(COMMANDS_MAX)),
+            loads: Arc::new(Semaphore::new(LOADS_MAX)),
+            shadows: Arc::new(Semaphore::new(SHADOWS_MAX)),
+            quick: Arc::new(Semaphore::new(QUICK_COMMANDS_MAX)),
+            shutdown,
         }
     }
 
@@ -53,23 +74,73 @@ impl CatalogApi {
         &self,
         name: InterpreterName,
         command: Command,
+        condition: LiveCondition,
     ) -> Result<CommandAnswer, Refusal> {
-        let failed = |what: &str| Refusal::Failed(what.to_owned());
-        let permit = Arc::clone(&self.commands).acquire_owned().await;
-        let permit = permit.map_err(|_| failed("the host is stopping"))?;
-        let objects = match command {
-            Command::Shadow => self.objects().await?,
-            _ => Vec::new(),
+        if command == Command::Shadow {
+            return self.shadow(name, condition).await;
+        }
+        let permits = match command {
+            Command::Load { .. } => &self.loads,
+            _ => &self.quick,
         };
-        let (catalog, limits) = (Arc::clone(&self.catalog), self.limits.clone());
-        let task = tokio::task::spawn_blocking(move || {
-            // Held until the command ends, even if its client has gone.
-            let _permit = permit;
-            execute(&catalog, &limits, &name, command, &objects)
+        let catalog = Arc::clone(&self.catalog);
+        let outcome = self.blocking(permits, move || {
+            execute(&catalog.when(condition), &name, command)
         });
-        let answer = task.await.map_err(|_| failed("the command panicked"))??;
+        let outcome = outcome.await?;
         self.followed().await;
-        Ok(answer)
+        Ok(CommandAnswer::Outcome(outcome))
+    }
+
+    /// Runs a step that blocks when one of so many permits is free. Where the server stops meanwhile, the
+    /// step is left to end by itself.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        permits: &Arc<Semaphore>,
+        step: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let permit = self.permit(permits).await?;
+        let step = move || {
+            // Held until the step ends, even if its client has gone.
+            let _permit = permit;
+            step()
+        };
+        let done = tokio::task::spawn_blocking(step);
+        let done = self.shutdown.run_until_cancelled(done).await;
+        let panicked = |_| Refusal::Failed("the command panicked".to_owned());
+        done.ok_or_else(stopping)?.map_err(panicked)?
+    }
+
+    async fn permit(&self, permits: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Refusal> {
+        let permit = Arc::clone(permits).acquire_owned();
+        let permit = self.shutdown.run_until_cancelled(permit).await;
+        permit.and_then(Result::ok).ok_or_else(stopping)
+    }
+
+    /// Compares the candidate with the live version, until its client goes or the server stops.
+    async fn shadow(
+        &self,
+        name: InterpreterName,
+        condition: LiveCondition,
+    ) -> Result<CommandAnswer, Refusal> {
+        let client = ClientGone::default();
+        let permit = self.permit(&self.shadows).await?;
+        let objects = self.objects().await?;
+        let (catalog, limits) = (Arc::clone(&self.catalog), self.limits.clone());
+        let (is_gone, shutdown) = (Arc::clone(&client.is_gone), self.shutdown.clone());
+        let once = Arc::new(Semaphore::new(1));
+        let report = self.blocking(&once, move || {
+            let _permit = permit;
+            catalog.when(condition).check_name(&name)?;
+            let run = catalog.shadow(&name)?;
+            let should_stop = || is_gone.load(Ordering::Relaxed) || shutdown.is_cancelled();
+            let comparison = compare_behind_queries(&limits, &run, &objects, &should_stop)?;
+            if !comparison.is_complete {
+                return Err(stopping());
+            }
+            Ok(answers::shadow(&name, &run, comparison))
+        });
+        report.await.map(CommandAnswer::Shadow)
     }
 
     /// Waits until the read model follows the published set, so that a status query after a command sees its
@@ -112,9 +183,37 @@ impl InterpreterCatalog for CatalogApi {
         &self,
         name: InterpreterName,
         command: Command,
+        condition: LiveCondition,
     ) -> Pin<Box<dyn Future<Output = Result<CommandAnswer, Refusal>> + Send + '_>> {
-        Box::pin(self.carry_out(name, command))
+        Box::pin(self.carry_out(name, command, condition))
     }
+
+    fn remove_unused(
+        &self,
+    ) -> Pin<Box<dyn Future<Output = Result<RemovedNames, Refusal>> + Send + '_>> {
+        Box::pin(async {
+            let catalog = Arc::clone(&self.catalog);
+            let removed = self.blocking(&self.quick, move || catalog.remove_unused());
+            let removed = removed.await?;
+            Ok(RemovedNames { removed })
+        })
+    }
+}
+
+/// Says when it is dropped that nobody waits any more.
+#[derive(Default)]
+struct ClientGone {
+    is_gone: Arc<AtomicBool>,
+}
+
+impl Drop for ClientGone {
+    fn drop(&mut self) {
+        self.is_gone.store(true, Ordering::Relaxed);
+    }
+}
+
+fn stopping() -> Refusal {
+    Refusal::Busy("the server is stopping".to_owned())
 }
 
 /// Judges all reported objects by both sets, on a thread of lower priority than queries.
@@ -122,36 +221,25 @@ fn compare_behind_queries(
     limits: &Limits,
     shadow: &Shadow,
     objects: &[ReportedGroup],
+    should_stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Comparison, Refusal> {
     let judging = || {
         lower_priority();
-        compare(
-            limits,
-            &shadow.before,
-            &shadow.after,
-            objects,
-            now_ms(),
-            &|| false,
-        )
+        let (before, after) = (&shadow.before, &shadow.after);
+        compare(limits, before, after, objects, now_ms(), &should_stop)
     };
     let panicked = || Refusal::Failed("the thread that compared panicked".to_owned());
     thread::scope(|scope| scope.spawn(judging).join()).map_err(|_| panicked())
 }
 
 fn execute(
-    catalog: &Catalog,
-    limits: &Limits,
+    catalog: &Conditional<'_>,
     name: &InterpreterName,
     command: Command,
-    objects: &[ReportedGroup],
-) -> Result<CommandAnswer, Refusal> {
-    let outcome = match command {
-        Command::Shadow => {
-            let run = catalog.shadow(name)?;
-            let comparison = compare_behind_queries(limits, &run, objects)?;
-            let report = answers::shadow(name, &run, comparison);
-            return Ok(CommandAnswer::Shadow(report));
-        }
+) -> Result<Outcome, Refusal> {
+    match command {
+        // Not a change: it is handled before.
+        Command::Shadow => Err(Refusal::Failed("a shadow run changes nothing".to_owned())),
         Command::Load {
             bytes,
             digest,
@@ -171,6 +259,5 @@ fn execute(
         Command::Disable => catalog.set_disabled(name, true),
         Command::Enable => catalog.set_disabled(name, false),
         Command::Settings(settings) => catalog.set_settings(name, settings),
-    };
-    outcome.map(CommandAnswer::Outcome)
+    }
 }

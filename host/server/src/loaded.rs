@@ -71,6 +71,7 @@ impl Loaded {
             self.settings.interpreter_limits.clone(),
             inventory,
             self.pipeline.progress(),
+            tasks.shutdown(),
         );
         for cluster in self.settings.clusters {
             let running = cluster.run(events_tx.clone(), tasks.shutdown());

@@ -11,7 +11,7 @@ use crate::{Host, candidate, component, component_with, digest, file, name, uplo
 const LOOSE: &str = r#", "settings-schema": "{}""#;
 
 /// State that a restart can change.
-type Picture = (Vec<(InterpreterName, Entry)>, Vec<String>);
+type Picture = (Vec<(InterpreterName, Arc<Entry>)>, Vec<String>);
 
 type Step = (&'static str, fn(&Catalog) -> bool);
 

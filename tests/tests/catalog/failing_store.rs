@@ -9,8 +9,10 @@ use kindsight_store::{
     Batch, Error, Keys, Range, RedbStore, Result, Revision, Store, Watch, Write,
 };
 
-/// The key of the catalog's state.
-const STATE: &str = "/kindsight/interpreters/book/";
+/// The key of the catalog's head, which every change replaces.
+const HEAD: &str = "/kindsight/interpreters/book/";
+/// The prefix of names.
+const NAMES: &str = "/kindsight/interpreters/names/";
 /// The prefix of components.
 const COMPONENTS: &str = "/kindsight/interpreters/components/";
 
@@ -39,12 +41,15 @@ struct State {
     writes_max: Option<usize>,
     failing: BTreeSet<Failing>,
     after_component: Option<Hook>,
+    before_change: Option<Hook>,
 }
 
 /// The catalog's stored data, which outlives a process.
 #[derive(Clone, Default)]
 pub(crate) struct Kept {
-    pub(crate) state: Option<Vec<u8>>,
+    pub(crate) head: Option<Vec<u8>>,
+    /// Values by key.
+    pub(crate) names: BTreeMap<String, Vec<u8>>,
     pub(crate) components: BTreeMap<Digest, Vec<u8>>,
 }
 
@@ -62,8 +67,11 @@ impl FailingStore {
     pub(crate) fn over(kept: Kept) -> Arc<Self> {
         let store = Self::default();
         let mut batch = Batch::new();
-        if let Some(state) = kept.state {
-            batch = batch.put(STATE, state);
+        if let Some(head) = kept.head {
+            batch = batch.put(HEAD, head);
+        }
+        for (key, value) in kept.names {
+            batch = batch.put(key, value);
         }
         for (digest, component) in kept.components {
             batch = batch.put(format!("{COMPONENTS}{digest}/00000/"), component);
@@ -82,9 +90,14 @@ impl FailingStore {
             components.entry(digest).or_default().extend(part);
         }
         Kept {
-            state: self.store.get(STATE).expect("it is read"),
+            head: self.store.get(HEAD).expect("it is read"),
+            names: self.names().into_iter().collect(),
             components,
         }
+    }
+
+    fn names(&self) -> Vec<(String, Vec<u8>)> {
+        self.store.range(NAMES).expect("it is read").entries
     }
 
     /// Makes those calls fail until `mend`.
@@ -118,6 +131,11 @@ impl FailingStore {
         self.lock().after_component = Some(hook);
     }
 
+    /// Sets what is called right before the next write of the state.
+    pub(crate) fn before_state(&self, hook: Hook) {
+        self.lock().before_change = Some(hook);
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().expect("no panic")
     }
@@ -142,7 +160,11 @@ impl Store for FailingStore {
     }
 
     fn range(&self, prefix: &str) -> Result<Range> {
-        self.read(Failing::ReadComponents)?;
+        self.read(if prefix == NAMES {
+            Failing::ReadState
+        } else {
+            Failing::ReadComponents
+        })?;
         self.store.range(prefix)
     }
 
@@ -158,6 +180,10 @@ impl Store for FailingStore {
         } else {
             Failing::WriteState
         };
+        let before = self.lock().before_change.take_if(|_| !is_component);
+        if let Some(before) = before {
+            before();
+        }
         let hook = {
             let mut state = self.lock();
             state.writes += 1;

@@ -1,7 +1,7 @@
 //! Load, candidate, promote, roll back, remove.
 
 use expect_test::expect;
-use kindsight_api::interpreters::OutcomeStatus;
+use kindsight_api::interpreters::{LiveCondition, OutcomeStatus, Refusal};
 use kindsight_catalog::CatalogLimits;
 use kindsight_model::Source;
 
@@ -163,8 +163,9 @@ fn versions_and_history_are_bounded() {
     assert_eq!(entry.history.len(), 50);
     assert_eq!(entry.sources[&Source::Upload].versions.len(), 3 + 5);
     assert_eq!(host.store.kept().components.len(), 3);
-    let state = host.store.kept().state.expect("a state");
-    assert!(state.len() < 32 * 1024, "{} bytes", state.len());
+    let entry = host.store.kept().names.into_values().next();
+    let entry = entry.expect("an entry");
+    assert!(entry.len() < 32 * 1024, "{} bytes", entry.len());
 }
 
 #[test]
@@ -185,4 +186,78 @@ fn a_disabled_interpreter_is_live_from_no_source_until_it_is_enabled() {
     expect!["Live: a is enabled"]
         .assert_eq(&outcome_text(&host.catalog.set_disabled(&name("a"), false)));
     assert_eq!(host.judges("a"), "a 3.0.0");
+}
+
+/// Every version that is known comes back by its digest: live before, rolled back, built in.
+#[test]
+fn a_known_version_is_promoted_by_its_digest() {
+    let built_in = component("a", "1.0.0");
+    let host = Host::over(std::sync::Arc::default(), std::slice::from_ref(&built_in));
+    let (second, third) = (component("a", "2.0.0"), component("a", "3.0.0"));
+    let promote =
+        |bytes: &[u8]| outcome_text(&host.catalog.promote(&name("a"), Some(&digest(bytes))));
+    host.catalog
+        .trip_breaker(&name("a"), &digest(&built_in), "too many faults")
+        .expect("live");
+    assert_eq!(host.judges("a"), "nobody");
+    expect!["Unchanged: a was not disabled: nothing changed; no version of it is live; 1.0.0 was rolled back from (too many faults): `promote --digest sha256:…` brings it back"]
+        .assert_eq(&outcome_text(&host.catalog.set_disabled(&name("a"), false)));
+    expect!["Live: a 1.0.0 is live"].assert_eq(&promote(&built_in));
+    assert_eq!(host.judges("a"), "a 1.0.0");
+    expect!["Unchanged: a was not disabled: nothing changed; 1.0.0 is live"]
+        .assert_eq(&outcome_text(&host.catalog.set_disabled(&name("a"), false)));
+
+    host.load(&upload("a", second.clone()));
+    host.load(&upload("a", third.clone()));
+    expect!["Live: a 2.0.0 is live, replacing 3.0.0 from upload"].assert_eq(&promote(&second));
+    expect!["Unchanged: a 2.0.0 is live already: nothing changed"].assert_eq(&promote(&second));
+    host.catalog.rollback(&name("a")).expect("there is one");
+    expect!["Live: a 2.0.0 is live, replacing 3.0.0 from upload"].assert_eq(&promote(&second));
+    host.catalog.set_disabled(&name("a"), true).expect("a name");
+    expect!["Live: a 2.0.0 is enabled and live"].assert_eq(&promote(&second));
+    expect!["Live: a 1.0.0 is live, replacing 2.0.0 from upload; 2.0.0 from upload, which covered it, is previous now"]
+        .assert_eq(&promote(&built_in));
+    assert_eq!(host.judges("a"), "a 1.0.0");
+    expect!["refused: no version of `a` that is kept has the digest sha256:…"]
+        .assert_eq(&promote(b"another"));
+}
+
+/// The directory does not bring back what was taken out by hand.
+#[test]
+fn a_file_that_covers_a_promoted_version_stays_out() {
+    let built_in = component("a", "1.0.0");
+    let host = Host::over(std::sync::Arc::default(), std::slice::from_ref(&built_in));
+    host.load(&file("a", component("a", "2.0.0")));
+    let promoted = host.catalog.promote(&name("a"), Some(&digest(&built_in)));
+    expect!["Live: a 1.0.0 is live, replacing 2.0.0 from directory; 2.0.0 from directory, which covered it, is rolled-back now"]
+        .assert_eq(&outcome_text(&promoted));
+    expect!["refused: received: `a` was rolled back from these bytes (another version was promoted by hand); upload them to try again"]
+        .assert_eq(&host.load(&file("a", component("a", "2.0.0"))));
+    assert_eq!(host.judges("a"), "a 1.0.0");
+}
+
+/// An operator and the circuit breaker see the same faults; only one of them goes back.
+#[test]
+fn of_two_rollbacks_from_one_version_the_second_is_refused() {
+    let host = Host::new();
+    for version in ["1.0.0", "2.0.0", "3.0.0"] {
+        host.load(&upload("a", component("a", version)));
+    }
+    let seen = LiveCondition::OneOf(vec![digest(&component("a", "3.0.0"))]);
+    let rollback = || outcome_text(&host.catalog.when(seen.clone()).rollback(&name("a")));
+    expect!["Live: a 2.0.0 is live again, rolled back from 3.0.0"].assert_eq(&rollback());
+    expect!["refused: the live version is 2.0.0 (sha256:…)"].assert_eq(&rollback());
+    assert_eq!(host.judges("a"), "a 2.0.0");
+    let when = host.catalog.when(seen);
+    let next = upload("a", component("a", "4.0.0"));
+    for refused in [
+        when.admit(&next),
+        when.promote(&name("a"), Some(&digest(&component("a", "1.0.0")))),
+        when.set_disabled(&name("a"), true),
+        when.set_settings(&name("a"), None),
+        when.remove(&name("a"), Source::Upload),
+    ] {
+        assert!(matches!(refused, Err(Refusal::Changed(_))), "{refused:?}");
+    }
+    assert_eq!(host.judges("a"), "a 2.0.0");
 }

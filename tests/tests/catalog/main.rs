@@ -5,11 +5,14 @@ mod breaker;
 mod crash;
 mod failing_store;
 mod lifecycle;
+mod locks;
+mod names;
 mod refusals;
 mod restart;
 mod settings;
 mod shared;
 mod sources;
+mod unavailable;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -47,7 +50,16 @@ impl Host {
         built_in: &[Vec<u8>],
         limits: CatalogLimits,
     ) -> Result<Self, OpenError> {
-        let interpreters = Arc::new(start());
+        Self::open_with(store, built_in, limits, engine_limits())
+    }
+
+    fn open_with(
+        store: Arc<FailingStore>,
+        built_in: &[Vec<u8>],
+        limits: CatalogLimits,
+        engine: Limits,
+    ) -> Result<Self, OpenError> {
+        let interpreters = Arc::new(start(engine));
         let built_in = built_in.iter().map(|wasm| interpreters.load_built_in(wasm));
         let built_in: Result<Vec<_>, _> = built_in.collect();
         let swaps = Arc::new(AtomicUsize::new(0));
@@ -122,6 +134,13 @@ impl Host {
             .collect()
     }
 
+    /// Step and reason of the last refusal.
+    fn last_refusal(&self) -> String {
+        let refused = self.catalog.refused().into_iter().next();
+        let refused = refused.expect("a refusal");
+        without_digests(&format!("{}: {}", refused.step, refused.why))
+    }
+
     /// Last event in the history of a name.
     fn last_event(&self, name: &str) -> String {
         let entry = self.catalog.entry(&self::name(name)).expect("an entry");
@@ -133,17 +152,20 @@ impl Host {
     }
 }
 
+fn engine_limits() -> Limits {
+    Limits {
+        workers: 1,
+        ..Limits::default()
+    }
+}
+
 /// An engine whose compiled components are shared by all tests: most of them load the same ones.
-fn start() -> Interpreters {
+fn start(limits: Limits) -> Interpreters {
     static CACHE: OnceLock<AotCache> = OnceLock::new();
     let cache = CACHE.get_or_init(|| {
         let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("catalog");
         AotCache::open(&folder).expect("a cache")
     });
-    let limits = Limits {
-        workers: 1,
-        ..Limits::default()
-    };
     Interpreters::start(limits, Some(cache.clone())).expect("an engine")
 }
 

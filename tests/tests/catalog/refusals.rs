@@ -69,23 +69,6 @@ fn what_is_live_under_another_name_is_refused_too() {
 }
 
 #[test]
-fn a_name_that_was_only_ever_refused_can_be_removed() {
-    let host = Host::new();
-    host.load(&upload("a", component("a", "1.0.0")));
-    host.load(&upload("a", b"garbage".to_vec()));
-    host.load(&upload("b", b"garbage".to_vec()));
-    let remove = |it: &str| outcome_text(&host.catalog.remove(&name(it), Source::Upload));
-    expect!["None: b is forgotten: every version of it was refused"].assert_eq(&remove("b"));
-    assert!(host.catalog.entry(&name("b")).is_none());
-    expect!["refused: there is no such interpreter"].assert_eq(&remove("b"));
-    expect!["None: a is removed from upload"].assert_eq(&remove("a"));
-    assert!(
-        host.catalog.entry(&name("a")).is_some(),
-        "it can be gone back to"
-    );
-}
-
-#[test]
 fn an_expected_digest_that_is_right_is_no_hindrance() {
     let host = Host::new();
     let bytes = component("a", "1.0.0");

@@ -20,7 +20,7 @@ fn error(store: Arc<FailingStore>) -> String {
 
 fn over_state(state: &[u8]) -> Arc<FailingStore> {
     FailingStore::over(Kept {
-        state: Some(state.to_vec()),
+        head: Some(state.to_vec()),
         ..Kept::default()
     })
 }
@@ -173,8 +173,8 @@ fn settings_that_do_not_fit_any_more_do_not_keep_the_host_from_starting() {
 
 #[test]
 fn a_state_of_a_later_release_is_left_alone() {
-    let store = over_state(br#"{"format": 3, "shelves": []}"#);
-    expect!["the catalog of interpreters has format 3, this release reads up to 2: use the release that wrote it, or a later one"]
+    let store = over_state(br#"{"format": 4, "shelves": []}"#);
+    expect!["the catalog of interpreters has format 4, this release reads up to 3: use the release that wrote it, or a later one"]
         .assert_eq(&error(Arc::clone(&store)));
     assert_eq!(store.writes(), 0);
 }
@@ -183,7 +183,8 @@ fn a_state_of_a_later_release_is_left_alone() {
 fn a_damaged_state_says_so() {
     let host = Host::new();
     host.load(&upload("a", component("a", "1.0.0")));
-    let state = host.store.kept().state.expect("a state");
+    let kept = host.store.kept();
+    let state = kept.head.clone().expect("a head");
     for damaged in [
         &b""[..],
         b"\0\0",
@@ -191,6 +192,7 @@ fn a_damaged_state_says_so() {
         &state[..state.len() - 1],
         br#"{"format": 1}"#,
         br#"{"format": 2}"#,
+        br#"{"format": 3}"#,
     ] {
         let store = over_state(damaged);
         let error = error(Arc::clone(&store));
@@ -200,6 +202,17 @@ fn a_damaged_state_says_so() {
         );
         assert_eq!(store.writes(), 0, "and is left as it is");
     }
+    let mut kept = kept;
+    for value in kept.names.values_mut() {
+        value.pop();
+    }
+    let error = error(FailingStore::over(kept));
+    assert!(
+        error.starts_with(
+            "the catalog of interpreters is damaged: `/kindsight/interpreters/names/a/`: "
+        ),
+        "{error}"
+    );
 }
 
 #[test]
@@ -208,6 +221,35 @@ fn a_store_that_does_not_answer_says_so() {
     store.fail(Failing::ReadState);
     expect!["read the catalog of interpreters: the store failed: the disk does not answer"]
         .assert_eq(&error(store));
+}
+
+/// What the release before wrote is moved at the first start, and that release refuses what it finds.
+#[test]
+fn a_state_of_the_release_before_is_read_and_moved() {
+    let host = Host::new();
+    host.load(&upload("a", component("a", "1.0.0")));
+    let mut kept = host.store.kept();
+    let entry = kept.names.values().next().cloned().expect("an entry");
+    let entry = String::from_utf8(entry).expect("text");
+    let junk = r#"{"is-disabled": true, "sources": {"upload": {"versions": [
+        {"digest": "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+         "version": "", "outcome": "refused", "why": "junk", "received-ms": 1}]}}}"#;
+    let junk: Vec<String> = (0..900)
+        .map(|it| format!(r#""junk-{it}": {junk}"#))
+        .collect();
+    let state = format!(
+        r#"{{"format": 2, "entries": {{"a": {entry}, {}}}}}"#,
+        junk.join(",")
+    );
+    kept.names.clear();
+    kept.head = Some(state.into_bytes());
+    let host = Host::over(FailingStore::over(kept), &[]);
+    assert_eq!(host.live(), ["a 1.0.0 Upload"]);
+    assert_eq!(host.catalog.entries().len(), 1, "refusals fill no names");
+    let kept = host.store.kept();
+    assert_eq!(kept.names.len(), 1);
+    let head = String::from_utf8(kept.head.expect("a head")).expect("text");
+    assert!(head.starts_with(r#"{"format":3,"#), "{head}");
 }
 
 /// A store that does not answer for a moment must not lose components.

@@ -104,23 +104,86 @@ fn a_version_whose_schema_refuses_the_settings_does_not_go_live() {
         .assert_eq(&outcome_text(&host.catalog.promote(&name("a"), None)));
 }
 
-/// A schema that is expensive, or refers to other places, harms nobody but its author.
+/// A schema that refers to other places harms nobody but its author.
 #[test]
 fn a_schema_cannot_reach_out() {
     let host = Host::new();
+    host.load(&upload("a", component("a", "0.1.0")));
     for (version, schema) in [
         ("1.0.0", r#"{\"$ref\": \"http://127.0.0.1:1/schema\"}"#),
         ("2.0.0", r#"{\"$ref\": \"file:///etc/passwd\"}"#),
-        (
-            "3.0.0",
-            r#"{\"properties\": {\"level\": {\"pattern\": \"(\"}}}"#,
-        ),
     ] {
         let more = format!(r#", "settings-schema": "{schema}""#);
-        host.admit(&upload("a", component_with("a", version, &more)))
-            .expect("it loads");
-        let outcome = host.set(&json!({"level": 3}));
-        assert!(outcome.contains("the schema of a"), "{outcome}");
-        assert_eq!(host.says(), "no settings");
+        let outcome = host.load(&upload("a", component_with("a", version, &more)));
+        assert!(
+            outcome.contains("validated: its settings-schema"),
+            "{outcome}"
+        );
+        assert_eq!(host.live(), ["a 0.1.0 Upload"]);
     }
+    let schema = r#"{\"properties\": {\"level\": {\"pattern\": \"(\"}}}"#;
+    let more = format!(r#", "settings-schema": "{schema}""#);
+    host.admit(&upload("a", component_with("a", "3.0.0", &more)))
+        .expect("it loads");
+    let outcome = host.set(&json!({"level": 3}));
+    assert!(outcome.contains("the schema of a"), "{outcome}");
+    assert_eq!(host.says(), "no settings");
+}
+
+/// 2.6 KB of parts that each refer twice to the next: nothing ever validates by it.
+fn bomb(parts: usize) -> String {
+    let each = (0..parts).map(|number| {
+        let next = format!(r##"{{"$ref": "#/$defs/d{}"}}"##, number + 1);
+        format!(r#""d{number}": {{"allOf": [{next}, {next}]}}"#)
+    });
+    let parts: Vec<String> = each.chain([format!(r#""d{parts}": {{}}"#)]).collect();
+    let schema = format!(
+        r##"{{"$ref": "#/$defs/d0", "$defs": {{{}}}}}"##,
+        parts.join(",")
+    );
+    format!(r#", "settings-schema": {}"#, Value::String(schema))
+}
+
+#[test]
+fn a_schema_that_takes_for_ever_is_refused_before_anything_validates_by_it() {
+    let host = Host::new();
+    host.load(&upload("a", component("a", "1.0.0")));
+    for parts in [27, 40] {
+        let component = component_with("a", "2.0.0", &bomb(parts));
+        expect!["refused: validated: its settings-schema: with every `$ref` followed it is nested deeper than 64, which is the limit"]
+            .assert_eq(&host.load(&upload("a", component)));
+        assert_eq!(host.live(), ["a 1.0.0 Upload"]);
+    }
+}
+
+/// An earlier release accepted it, with settings: the start goes on without it.
+#[test]
+fn a_stored_schema_that_takes_for_ever_does_not_freeze_a_start() {
+    let host = Host::new();
+    host.load(&upload("a", component("a", "1.0.0")));
+    host.load(&upload("a", component_with("a", "2.0.0", SCHEMA)));
+    host.set(&json!({"level": 3}));
+    let mut kept = host.store.kept();
+    let bomb = component_with("a", "3.0.0", &bomb(40));
+    let (old, new) = (component_with("a", "2.0.0", SCHEMA), crate::digest(&bomb));
+    kept.components.remove(&crate::digest(&old));
+    kept.components.insert(new.clone(), bomb);
+    for value in kept.names.values_mut() {
+        let text = String::from_utf8(value.clone()).expect("text");
+        let text = text.replace(crate::digest(&old).as_str(), new.as_str());
+        *value = text.into_bytes();
+    }
+    let host = Host::over(crate::failing_store::FailingStore::over(kept), &[]);
+    assert!(
+        host.live().is_empty(),
+        "the version before takes no settings"
+    );
+    let entry = host.catalog.entry(&name("a")).expect("an entry");
+    let why: Vec<&str> = entry.unavailable().map(|(_, why)| why).collect();
+    assert!(why[0].contains("nested deeper than 64"), "{why:?}");
+    host.set(&Value::Null);
+    host.catalog
+        .set_disabled(&name("a"), false)
+        .expect("a name");
+    assert_eq!(host.live(), ["a 1.0.0 Upload"]);
 }

@@ -112,7 +112,7 @@ fn no_change_of_another_host_is_overwritten() {
 fn of_two_changes_at_one_moment_one_is_told_to_try_again() {
     let (first, second) = hosts();
     let (catalog, other) = (Arc::clone(&second.catalog), component("b", "1.0.0"));
-    first.store.after_component(Box::new(move || {
+    first.store.before_state(Box::new(move || {
         catalog.admit(&upload("b", other)).expect("it is first");
     }));
     let incoming = upload("a", component("a", "1.0.0"));
@@ -167,12 +167,10 @@ fn the_same_bytes_on_another_host_change_nothing() {
     first.load(&incoming);
     expect!["Unchanged: a 1.0.0 is live already: nothing changed"]
         .assert_eq(&second.load(&incoming));
-    second.load(&upload("b", b"garbage".to_vec()));
+    second.load(&file("a", b"garbage".to_vec()));
     first.catalog.follow().expect("a state");
-    assert!(
-        first.catalog.entry(&name("b")).is_some(),
-        "refusals are shared too"
-    );
+    let entry = first.catalog.entry(&name("a")).expect("an entry");
+    assert_eq!(entry.history.len(), 2, "refusals are shared too");
 }
 
 /// While a release is rolled out, hosts bring different interpreters: each judges by its own.

@@ -122,8 +122,9 @@ fn two_names_of_one_source_may_not_claim_the_same() {
     expect!["refused: published: a 1.0.0 (sha256:…) and thief 1.0.0 (sha256:…) both claim `a/* Thing`: leave one of them out"]
         .assert_eq(&host.load(&upload("thief", claims.clone())));
     assert_eq!(host.live(), ["a 1.0.0 Upload"]);
-    expect!["Refuse Some(Upload): published: a 1.0.0 (sha256:…) and thief 1.0.0 (sha256:…) both claim `a/* Thing`: leave one of them out"]
-        .assert_eq(&host.last_event("thief"));
+    expect!["published: a 1.0.0 (sha256:…) and thief 1.0.0 (sha256:…) both claim `a/* Thing`: leave one of them out"]
+        .assert_eq(&host.last_refusal());
+    assert!(host.catalog.entry(&name("thief")).is_none());
     assert_eq!(
         host.store.kept().components.len(),
         1,

@@ -1,6 +1,6 @@
 //! Refusals: reasons why a command changed nothing.
 
-use kindsight_model::LoadStep;
+use kindsight_model::{Digest, LoadStep};
 
 /// The reason why a command changed nothing.
 ///
@@ -17,6 +17,13 @@ pub enum Refusal {
     /// changed it at the same moment; in words for the reader. The same command may succeed later.
     #[error("{0}")]
     Conflict(String),
+    /// The condition of the command on the live version does not hold; in words for the reader, with
+    /// the version that is live.
+    #[error("{0}")]
+    Changed(String),
+    /// Too many commands of its kind at a time. The same command may succeed later.
+    #[error("{0}")]
+    Busy(String),
     /// A step of the load refused the component, or its settings. The same command fails again.
     #[error("{step}: {why}")]
     Refused {
@@ -35,5 +42,28 @@ impl Refusal {
     pub fn at(step: LoadStep, why: impl Into<String>) -> Self {
         let why = why.into();
         Self::Refused { step, why }
+    }
+}
+
+/// Condition of a command on the version that is live at the moment of the change.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum LiveCondition {
+    /// None.
+    #[default]
+    Any,
+    /// A version is live.
+    Present,
+    /// One of these digests is live.
+    OneOf(Vec<Digest>),
+}
+
+impl LiveCondition {
+    /// Returns whether it holds where this digest is live, or none is.
+    pub fn holds(&self, live: Option<&Digest>) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Present => live.is_some(),
+            Self::OneOf(digests) => live.is_some_and(|live| digests.contains(live)),
+        }
     }
 }

@@ -18,12 +18,21 @@ pub struct LoadParameters {
     pub candidate: bool,
 }
 
+/// Parameters of the removal of many names. Any other parameter is an error.
+// Written only, as those of a load.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct RemovalParameters {
+    /// Has to be `true`: the names of which nothing is used.
+    pub unused: bool,
+}
+
 /// Body of a promotion.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Promotion {
-    /// Digest that the candidate must have, `sha256:` and 64 hex digits: what was looked at is what
-    /// goes live.
+    /// Digest of the candidate, `sha256:` and 64 hex digits: what was looked at is what goes live. Or
+    /// that of any other version that is kept: it is live again.
     // Text, because upper-case digits are accepted too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(

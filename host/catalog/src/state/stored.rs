@@ -1,62 +1,120 @@
 //! The stored form of the catalog's state, and the forms that earlier releases wrote.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use kindsight_model::InterpreterName;
+use kindsight_model::{Digest, InterpreterName};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{CatalogState, Entry};
 
-/// The format that is written. A later one is not read.
-pub(crate) const FORMAT: u32 = 2;
-/// The format before: entries were `pages` and the versions of a source `slots`, a version that was
-/// rolled back from was `bad`, and an event about no component had an empty digest.
+/// The format that is written: a value for each name, and a head that every change replaces. A later
+/// one is not read; releases before this one find the head where they expect the whole state, and
+/// refuse its format.
+pub(crate) const FORMAT: u32 = 3;
+/// The format before: one document with all entries.
+const FORMAT_OF_ENTRIES: u32 = 2;
+/// The format before that: entries were `pages` and the versions of a source `slots`, a version that
+/// was rolled back from was `bad`, and an event about no component had an empty digest.
 const FORMAT_OF_PAGES: u32 = 1;
 
 /// The reason why a stored state cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StoredError {
-    #[error(transparent)]
-    Corrupt(#[from] serde_json::Error),
+    #[error("`{key}`")]
+    Corrupt {
+        key: String,
+        source: serde_json::Error,
+    },
     #[error("format {0}")]
     Format(u32),
+    #[error(transparent)]
+    Store(#[from] kindsight_store::Error),
 }
 
-#[derive(Serialize)]
-struct Stored<'s> {
-    format: u32,
-    entries: &'s BTreeMap<InterpreterName, Entry>,
+/// The head of a stored catalog: each change compares it and replaces it, so that of two hosts that
+/// change something at the same moment one has to read again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Head {
+    pub(crate) format: u32,
+    /// Number of changes.
+    #[serde(default)]
+    pub(crate) generation: u64,
+    /// Digest of the head before and of everything this change wrote: the heads of two histories that
+    /// went apart, as after a backup, differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) digest: Option<Digest>,
 }
 
 #[derive(Deserialize)]
-struct Head {
+struct FormatOnly {
     format: u32,
 }
 
-/// Writes a state as it is stored.
-pub(crate) fn write(state: &CatalogState) -> Result<Vec<u8>, serde_json::Error> {
-    serde_json::to_vec(&Stored {
-        format: FORMAT,
-        entries: &state.entries,
-    })
-}
-
-/// Reads a stored state of any format that this release knows.
-pub(crate) fn read(bytes: &[u8]) -> Result<CatalogState, StoredError> {
-    // By itself: what a later format looks like is not known here.
-    let head: Head = serde_json::from_slice(bytes)?;
-    match head.format {
-        FORMAT => Ok(serde_json::from_slice(bytes)?),
-        FORMAT_OF_PAGES => {
-            let document = upgrade(serde_json::from_slice(bytes)?);
-            Ok(serde_json::from_value(document)?)
+impl Head {
+    /// Reads a head, or the format of a whole state that an earlier release wrote.
+    ///
+    /// # Errors
+    /// A damaged one, and one of a later release.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, serde_json::Error> {
+        // By itself: what other formats look like is not known here.
+        let FormatOnly { format } = serde_json::from_slice(bytes)?;
+        if format != FORMAT {
+            return Ok(Self {
+                format,
+                generation: 0,
+                digest: None,
+            });
         }
-        other => Err(StoredError::Format(other)),
+        let head: Self = serde_json::from_slice(bytes)?;
+        if head.digest.is_none() {
+            return Err(serde::de::Error::missing_field("digest"));
+        }
+        Ok(head)
+    }
+
+    /// Returns whether the value it was read from is a whole state.
+    pub(crate) fn is_legacy(&self) -> bool {
+        self.format < FORMAT
     }
 }
 
-/// Turns a document of [`FORMAT_OF_PAGES`] into one of [`FORMAT`].
+/// Writes an entry as it is stored.
+pub(crate) fn write_entry(entry: &Entry) -> Result<Vec<u8>, serde_json::Error> {
+    serde_json::to_vec(entry)
+}
+
+/// Reads a stored entry.
+pub(crate) fn read_entry(bytes: &[u8]) -> Result<Arc<Entry>, serde_json::Error> {
+    serde_json::from_slice(bytes).map(Arc::new)
+}
+
+#[derive(Deserialize)]
+struct Entries {
+    entries: BTreeMap<InterpreterName, Entry>,
+}
+
+/// Reads a whole state of an earlier format.
+///
+/// # Errors
+/// `None` for a format that no earlier release wrote, otherwise what is wrong with it.
+pub(crate) fn read_legacy(
+    format: u32,
+    bytes: &[u8],
+) -> Result<CatalogState, Option<serde_json::Error>> {
+    let read: Entries = match format {
+        FORMAT_OF_ENTRIES => serde_json::from_slice(bytes)?,
+        FORMAT_OF_PAGES => serde_json::from_value(upgrade(serde_json::from_slice(bytes)?))?,
+        _ => return Err(None),
+    };
+    let entries = read.entries.into_iter();
+    Ok(CatalogState {
+        entries: entries.map(|(name, it)| (name, Arc::new(it))).collect(),
+    })
+}
+
+/// Turns a document of [`FORMAT_OF_PAGES`] into one of [`FORMAT_OF_ENTRIES`].
 fn upgrade(mut document: Map<String, Value>) -> Value {
     let Some(pages) = document.remove("pages") else {
         return Value::Object(document);

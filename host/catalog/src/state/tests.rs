@@ -15,6 +15,7 @@ fn version(digest: &str) -> Version {
         outcome: VersionOutcome::Candidate,
         why: String::new(),
         received_ms: 0,
+        unavailable: None,
     }
 }
 
@@ -120,41 +121,121 @@ fn what_is_kept_is_bounded() {
 }
 
 #[test]
-fn refusals_do_not_keep_good_names_out() {
+fn names_of_which_nothing_is_used_do_not_keep_good_names_out() {
     let mut state = CatalogState::default();
     for number in 0..NAMES_MAX {
-        let entry = Entry {
-            is_disabled: number == 0,
-            ..Entry::default()
-        };
-        state
-            .entries
-            .insert(name(&format!("refused-{number}")), entry);
+        let entry = state.edit_or_new(&name(&format!("left-{number}")));
+        entry.is_disabled = number == 0;
+        let versions = entry.sources.entry(Source::Upload).or_default();
+        versions.go_live(version("a"));
+        versions.empty();
     }
-    assert!(
-        state.make_space_for(&name("refused-1")),
-        "it is there already"
-    );
+    assert!(state.make_space_for(&name("left-1")), "it is there already");
     assert_eq!(state.entries.len(), NAMES_MAX);
     assert!(state.make_space_for(&name("good")));
     assert_eq!(state.entries.len(), NAMES_MAX - 1);
     assert!(
-        state.entries.contains_key(&name("refused-0")),
+        state.entries.contains_key(&name("left-0")),
         "somebody disabled it"
     );
-    for entry in state.entries.values_mut() {
-        entry
-            .sources
-            .entry(Source::Upload)
-            .or_default()
-            .go_live(version("a"));
+    for (_, entry) in state.edit_all() {
+        let versions = entry.sources.entry(Source::Upload).or_default();
+        versions.go_live(version("a"));
     }
-    state.entries.insert(
-        name("good"),
-        Entry {
-            is_disabled: true,
-            ..Entry::default()
-        },
-    );
+    state.edit_or_new(&name("good")).is_disabled = true;
     assert!(!state.make_space_for(&name("better")), "all are in use");
+}
+
+#[test]
+fn names_that_were_only_ever_refused_are_forgotten() {
+    let mut state = CatalogState::default();
+    for (number, letter) in ["a", "b", "c"].into_iter().enumerate() {
+        let entry = state.edit_or_new(&name(letter));
+        entry.is_disabled = number == 0;
+        let versions = entry.sources.entry(Source::Upload).or_default();
+        versions.refuse(version("x"), "junk");
+    }
+    let known = state.edit_or_new(&name("c"));
+    let versions = known.sources.entry(Source::BuiltIn).or_default();
+    versions.go_live(version("y"));
+    state.forget_refused();
+    let names: Vec<String> = state.entries.keys().map(ToString::to_string).collect();
+    assert_eq!(names, ["c"]);
+}
+
+#[test]
+fn the_one_before_stands_in_for_a_version_that_cannot_be_loaded() {
+    use VersionOutcome::{Live, Previous, RolledBack};
+    let mut entry = Entry::default();
+    let built_in = entry.sources.entry(Source::BuiltIn).or_default();
+    built_in.go_live(version("z"));
+    let source = entry.sources.entry(Source::Upload).or_default();
+    for digest in ["a", "b", "c"] {
+        source.go_live(version(digest));
+    }
+    source.set_unavailable(&digest("c"), Some(&"too large".into()));
+    assert_eq!(
+        entry
+            .effective()
+            .map(|(_, it)| letter(&it.digest))
+            .as_deref(),
+        Some("b")
+    );
+    assert_eq!(entry.unavailable().count(), 1);
+    let source = entry.sources.entry(Source::Upload).or_default();
+    let now = source.roll_back("faults").map(|it| letter(&it.digest));
+    assert_eq!(now.as_deref(), Some("a"));
+    assert_eq!(
+        outcomes(source),
+        [
+            ("c".into(), Live),
+            ("b".into(), RolledBack),
+            ("a".into(), Previous)
+        ]
+    );
+    source.set_unavailable(&digest("a"), Some(&"too large".into()));
+    assert_eq!(
+        entry.effective().map(|(from, _)| from),
+        Some(Source::BuiltIn)
+    );
+}
+
+/// With everything at its limit an entry still is a value that etcd takes.
+#[test]
+fn the_largest_entry_fits_into_a_store() {
+    let worst = "\"\u{0}".repeat(REASON_BYTES_MAX);
+    let mut entry = Entry {
+        settings: serde_json::from_str(&format!(r#"{{"a": "{}"}}"#, "x".repeat(65_000))).ok(),
+        ..Entry::default()
+    };
+    let bulky = |number: usize| Version {
+        version: "v".repeat(64),
+        received_ms: i64::MIN,
+        ..version(&number.to_string())
+    };
+    for source in [Source::BuiltIn, Source::Directory, Source::Upload] {
+        let versions = entry.sources.entry(source).or_default();
+        versions.file = Some("\"".repeat(255));
+        for number in 0..1000 {
+            versions.go_live(bulky(number));
+            versions.step_down(VersionOutcome::RolledBack, &worst);
+            versions.refuse(bulky(10_000 + number), &worst);
+        }
+        versions.go_live(bulky(2000));
+        versions.wait(bulky(2001));
+        versions.prune(usize::MAX);
+    }
+    for _ in 0..1000 {
+        entry.record(Event {
+            time_ms: i64::MIN,
+            action: CatalogAction::Settings,
+            by: Some(Source::Directory),
+            digest: Some(digest("a")),
+            version: "v".repeat(64),
+            outcome: clip(&worst),
+        });
+    }
+    let bytes = write_entry(&entry).expect("JSON").len();
+    assert!(bytes > ENTRY_BYTES_MAX / 2, "{bytes} bytes");
+    assert!(bytes <= ENTRY_BYTES_MAX, "{bytes} bytes");
 }

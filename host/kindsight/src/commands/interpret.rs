@@ -2,20 +2,19 @@
 //!
 //! input files -> **documents** (single objects, or groups of related ones) -> verdicts -> output
 
-pub(crate) mod documents;
 pub(crate) mod input;
 mod output;
-mod scanner;
 
 use std::sync::Arc;
 
 use kindsight_api::interpret::ObjectVerdict;
 use kindsight_model::Object;
 use kindsight_server::interpreter::{Interpreters, Limits};
-use kindsight_server::{LogFormat, cache_folder, now_ms, start_interpreters, start_logging};
+use kindsight_server::{
+    Document, Group, LogFormat, cache_folder, now_ms, start_interpreters, start_logging,
+};
 
 use crate::cli::{self, InterpretArgs};
-use crate::commands::interpret::documents::{Document, Group};
 use crate::commands::interpret::output::Printer;
 
 /// Runs the command.
@@ -34,9 +33,7 @@ pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<()> {
     let mut unread = 0;
     for source in input::sources(&args.inputs) {
         let outcome = source.and_then(|mut source| {
-            documents::read(&mut source, |group| {
-                printer.print(&judged(&interpreters, group, now_ms))
-            })
+            source.read(|group| printer.print(&judged(&interpreters, group, now_ms)))
         });
         if let Err(error) = outcome {
             if crate::is_broken_pipe(&error) {

@@ -12,7 +12,9 @@ mod tables;
 use std::io::{self, StdoutLock, Write as _};
 use std::process::ExitCode;
 
-use kindsight_api::interpreters::{InterpreterDetail, InterpreterList, Outcome, ShadowReport};
+use kindsight_api::interpreters::{
+    InterpreterDetail, InterpreterList, Outcome, RemovedNames, ShadowReport,
+};
 use serde::de::DeserializeOwned;
 
 use crate::cli;
@@ -45,11 +47,16 @@ pub(crate) fn run(args: &InterpretersArgs) -> anyhow::Result<ExitCode> {
             })?;
         }
         Action::Promote(args) => change(to, &requests::promote(args)?)?,
-        Action::Rollback(of) => change(to, &requests::command(&of.name, "rollback"))?,
+        Action::Rollback(args) => change(to, &requests::rollback(args))?,
         Action::Disable(of) => change(to, &requests::command(&of.name, "disable"))?,
         Action::Enable(of) => change(to, &requests::command(&of.name, "enable"))?,
         Action::Settings(args) => settings(to, args)?,
-        Action::Remove(of) => change(to, &requests::remove(&of.name))?,
+        Action::Remove(args) => match &args.name {
+            Some(name) => change(to, &requests::remove(name))?,
+            None => show(to, &requests::remove_unused(), |out, it: &RemovedNames| {
+                tables::removed(out, it)
+            })?,
+        },
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -68,7 +68,7 @@ pub(crate) struct RestArgs {
     /// Largest JSON body of a command to an interpreter, in bytes.
     #[arg(long, env = "KINDSIGHT_CATALOG_JSON_BYTES_MAX", default_value_t = kindsight_server::rest::CATALOG_JSON_BYTES_MAX)]
     catalog_json_bytes_max: usize,
-    /// Maximum number of concurrent commands to interpreters.
+    /// Maximum number of concurrent loads of components.
     #[arg(long, env = "KINDSIGHT_CATALOG_REQUESTS_MAX", default_value_t = kindsight_server::rest::CATALOG_REQUESTS_MAX)]
     catalog_requests_max: usize,
     /// Timeout of a command to an interpreter, in seconds.
@@ -155,6 +155,8 @@ impl RestArgs {
             component_bytes_max: interpreters.component_bytes_max,
             catalog_json_bytes_max: self.catalog_json_bytes_max,
             catalog_requests_max: self.catalog_requests_max,
+            shadow_requests_max: kindsight_server::rest::SHADOW_REQUESTS_MAX,
+            quick_commands_max: kindsight_server::rest::QUICK_COMMANDS_MAX,
             catalog_time_max: Duration::from_secs(self.catalog_seconds_max),
             interpret_bytes_max: self.interpret_bytes_max,
             interpret_objects_max: self.interpret_objects_max,

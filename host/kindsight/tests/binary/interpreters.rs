@@ -10,5 +10,6 @@ mod command;
 mod draining;
 mod folder;
 mod killed;
+mod shadow;
 mod stage;
 mod swaps;

@@ -32,6 +32,9 @@ pub(crate) enum CommandErrors {
     /// version to go back to, or another host changed the interpreters at the same moment.
     #[response(status = 409, content_type = "application/problem+json")]
     Conflict(ProblemDocument),
+    /// Another version is live than `If-Match` says; the problem says which.
+    #[response(status = 412, content_type = "application/problem+json")]
+    Changed(ProblemDocument),
 }
 
 /// Errors of changed settings.

@@ -6,8 +6,11 @@ use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::extract::rejection::BytesRejection;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
 use kindsight_api::interpreters::{
-    CommandAnswer, InterpreterDetail, InterpreterList, LoadParameters, Outcome, Refusal,
+    CommandAnswer, InterpreterDetail, InterpreterList, LiveCondition, LoadParameters, Outcome,
+    Refusal,
 };
 use kindsight_api::problem::ProblemDocument;
 use kindsight_model::InterpreterName;
@@ -15,7 +18,7 @@ use utoipa::ToSchema;
 
 use crate::AppState;
 use crate::catalog::Command;
-use crate::command::{self, Load, Name, NoParameters};
+use crate::command::{self, IfMatch, Load, Name, NoParameters};
 use crate::problem::Problem;
 use crate::routes::errors::CommonErrors;
 
@@ -60,7 +63,7 @@ pub(crate) async fn list(State(app): State<AppState>, _: NoParameters) -> Json<I
     tag = "interpreters",
     params(Name),
     responses(
-        (status = 200, description = "The interpreter.", body = InterpreterDetail),
+        (status = 200, description = "The interpreter. `ETag` is the digest of its live version, for `If-Match` of a command.", body = InterpreterDetail),
         (status = 404, description = "There is no interpreter of this name; the problem lists those that there are.", body = ProblemDocument, content_type = "application/problem+json"),
         CommonErrors,
     ),
@@ -69,13 +72,18 @@ pub(crate) async fn inspect(
     State(app): State<AppState>,
     Name { name }: Name,
     _: NoParameters,
-) -> Result<Json<InterpreterDetail>, Problem> {
-    let detail = app.catalog.inspect(&name).map(Json);
-    detail.ok_or_else(|| {
+) -> Result<Response, Problem> {
+    let Some(detail) = app.catalog.inspect(&name) else {
         let known = app.catalog.list().interpreters;
         let known = known.into_iter().map(|it| it.name).collect();
-        Problem::refused(&name, Refusal::NotFound { known })
-    })
+        return Err(Problem::refused(&name, Refusal::NotFound { known }));
+    };
+    let tag = detail.digest.as_ref().and_then(command::etag);
+    let mut response = Json(detail).into_response();
+    if let Some(tag) = tag {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    Ok(response)
 }
 
 /// Load a component
@@ -88,7 +96,7 @@ pub(crate) async fn inspect(
     path = "/v2/interpreters/{name}",
     operation_id = "load_interpreter",
     tag = "interpreters",
-    params(Name, LoadParameters),
+    params(Name, LoadParameters, ("If-Match" = Option<String>, Header, description = "Digests as in `ETag`: the command is refused unless one of them is live.")),
     request_body(
         description = "The component.",
         content((inline(Component) = "application/wasm"), (inline(Component) = "application/octet-stream")),
@@ -97,6 +105,7 @@ pub(crate) async fn inspect(
         (status = 200, description = "The component is live, or with `candidate=true` waits to be promoted.", body = Outcome),
         (status = 403, description = "The request comes from a page of another origin.", body = ProblemDocument, content_type = "application/problem+json"),
         (status = 409, description = "Another host changed the interpreters at the same moment: try again.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 412, description = "Another version is live than `If-Match` says.", body = ProblemDocument, content_type = "application/problem+json"),
         (status = 413, description = "The component is too large.", body = ProblemDocument, content_type = "application/problem+json"),
         (status = 422, description = "A step of the load refused the component; `step` says which.", body = ProblemDocument, content_type = "application/problem+json"),
         CommonErrors,
@@ -109,6 +118,7 @@ pub(crate) async fn load(
         digest,
         is_candidate,
     }: Load,
+    IfMatch(condition): IfMatch,
     body: Body,
 ) -> Answered {
     let command = Command::Load {
@@ -116,11 +126,16 @@ pub(crate) async fn load(
         digest,
         is_candidate,
     };
-    run(&app, name, command).await
+    run(&app, name, command, condition).await
 }
 
-async fn run(app: &AppState, name: InterpreterName, command: Command) -> Answered {
-    let answer = app.catalog.run(name.clone(), command).await;
+async fn run(
+    app: &AppState,
+    name: InterpreterName,
+    command: Command,
+    condition: LiveCondition,
+) -> Answered {
+    let answer = app.catalog.run(name.clone(), command, condition).await;
     answer
         .map(Json)
         .map_err(|refusal| Problem::refused(&name, refusal))

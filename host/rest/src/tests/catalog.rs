@@ -5,8 +5,9 @@ use std::sync::Mutex;
 use kindsight_api::interpreters::{
     CallLimits, CallStatistics, ChangeSample, ChangedBy, CommandAnswer, DeclaredState, Faulting,
     HandledKind, HistoryEntry, InterpreterDetail, InterpreterList, InterpreterStatus,
-    InterpreterSummary, InterpreterVersion, Latency, Outcome, OutcomeStatus, Refusal,
-    SampledVerdict, ShadowFaults, ShadowLatency, ShadowReport, ShadowedVersion, VerdictChange,
+    InterpreterSummary, InterpreterVersion, Latency, LiveCondition, Outcome, OutcomeStatus,
+    Refusal, RefusedUpload, RemovedNames, SampledVerdict, ShadowFaults, ShadowLatency,
+    ShadowReport, ShadowedVersion, VerdictChange,
 };
 use kindsight_model::{CatalogAction, Digest, InterpreterName, LoadStep, Source, VersionOutcome};
 use serde_json::{Map, Value, json};
@@ -37,6 +38,7 @@ impl InterpreterCatalog for SampleCatalog {
         InterpreterList {
             generation: 7,
             interpreters: vec![summary()],
+            refused: vec![refused()],
         }
     }
 
@@ -48,12 +50,18 @@ impl InterpreterCatalog for SampleCatalog {
         &self,
         name: InterpreterName,
         command: Command,
+        condition: LiveCondition,
     ) -> Pin<Box<dyn Future<Output = Result<CommandAnswer, Refusal>> + Send + '_>> {
         self.asked
             .lock()
             .unwrap()
             .push((name.to_string(), command.clone()));
         Box::pin(async move {
+            if !condition.holds(Some(&digest(LIVE))) {
+                return Err(Refusal::Changed(format!(
+                    "the live version is 1.0.0 ({LIVE})"
+                )));
+            }
             match &*name {
                 "conflict" => Err(Refusal::Conflict("nothing waits to be promoted".to_owned())),
                 "refused" => Err(Refusal::Refused {
@@ -69,6 +77,25 @@ impl InterpreterCatalog for SampleCatalog {
                 _ => Ok(CommandAnswer::Outcome(outcome(name))),
             }
         })
+    }
+
+    fn remove_unused(
+        &self,
+    ) -> Pin<Box<dyn Future<Output = Result<RemovedNames, Refusal>> + Send + '_>> {
+        let removed = vec!["left".parse().unwrap()];
+        Box::pin(async { Ok(RemovedNames { removed }) })
+    }
+}
+
+fn refused() -> RefusedUpload {
+    RefusedUpload {
+        time: "2026-01-02T03:04:05Z".parse().unwrap(),
+        name: "junk".parse().unwrap(),
+        source: Source::Directory,
+        file: Some("Junk.wasm".to_owned()),
+        digest: digest(CANDIDATE),
+        step: LoadStep::Validated,
+        why: "not a WebAssembly component".to_owned(),
     }
 }
 
@@ -100,6 +127,7 @@ pub(super) fn summary() -> InterpreterSummary {
         digest: Some(digest(LIVE)),
         kinds: vec!["apps/*/Deployment".to_owned()],
         candidate: Some(digest(CANDIDATE)),
+        unavailable: Some("received: too large".to_owned()),
         calls: 12,
         faults: 3,
         faulting: Some(faulting()),

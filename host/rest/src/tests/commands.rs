@@ -173,3 +173,81 @@ fn components_and_settings_are_not_shown_in_logs() {
     let settings = Settings(Some(settings(json!({"password": "geheim"}))));
     assert_eq!(format!("{settings:?}"), "Settings(Some(…))");
 }
+
+#[tokio::test]
+async fn a_command_under_a_condition_is_refused_where_another_version_is_live() {
+    let inspected = get("/v2/interpreters/apps").await;
+    let tag = inspected.header(header::ETAG).to_owned();
+    assert_eq!(tag, format!("\"{LIVE}\""));
+    let other = format!("\"{CANDIDATE}\"");
+    for (method, uri, body) in [
+        ("POST", "/rollback", ""),
+        ("POST", "/disable", ""),
+        ("POST", "/enable", ""),
+        ("POST", "/promote", ""),
+        ("PUT", "/settings", "{}"),
+        ("DELETE", "/settings", ""),
+        ("DELETE", "", ""),
+        ("PUT", "", "component"),
+    ] {
+        for (tag, expected) in [
+            (&tag, StatusCode::OK),
+            (&other, StatusCode::PRECONDITION_FAILED),
+            (&"rubbish".to_owned(), StatusCode::BAD_REQUEST),
+        ] {
+            let request = Request::builder()
+                .method(method)
+                .uri(format!("/v2/interpreters/apps{uri}"))
+                .header(header::IF_MATCH, tag)
+                .body(Body::from(body))
+                .unwrap();
+            let answer = answered(router(state(Limits::default())), request).await;
+            assert_eq!(answer.status, expected, "{method} {uri}: {}", answer.text);
+        }
+    }
+}
+
+#[tokio::test]
+async fn names_that_are_not_used_are_removed_together_if_that_is_said() {
+    let delete = |uri| {
+        send(
+            router(state(Limits::default())),
+            "DELETE",
+            uri,
+            Body::empty(),
+        )
+    };
+    let removed = delete("/v2/interpreters?unused=true").await;
+    assert_eq!(removed.text, r#"{"removed":["left"]}"#);
+    for uri in [
+        "/v2/interpreters",
+        "/v2/interpreters?unused=false",
+        "/v2/interpreters?unused=true&x=1",
+    ] {
+        delete(uri).await.problem(StatusCode::BAD_REQUEST);
+    }
+}
+
+/// Loads, shadow runs and queries may take every slot: what does harm can still be taken out.
+#[tokio::test]
+async fn a_rollback_waits_for_no_other_request() {
+    let limits = Limits {
+        requests_max: 1,
+        catalog_requests_max: 1,
+        shadow_requests_max: 1,
+        ..Limits::default()
+    };
+    for (method, uri) in [
+        ("PUT", "/v2/interpreters/never"),
+        ("POST", "/v2/interpreters/never/shadow"),
+    ] {
+        let router = router(state(limits));
+        let first = send(router.clone(), method, uri, Body::empty());
+        let answer = tokio::select! {
+            biased;
+            answer = first => answer,
+            answer = send(router, "POST", "/v2/interpreters/apps/rollback", Body::empty()) => answer,
+        };
+        assert_eq!(answer.status, StatusCode::OK, "{uri}: {}", answer.text);
+    }
+}

@@ -195,6 +195,7 @@ async fn every_member_of_what_is_said_of_interpreters_is_described() {
         ("InterpreterList", "GET", "/v2/interpreters"),
         ("InterpreterDetail", "GET", "/v2/interpreters/apps"),
         ("Outcome", "PUT", "/v2/interpreters/apps"),
+        ("RemovedNames", "DELETE", "/v2/interpreters?unused=true"),
         ("ShadowReport", "POST", "/v2/interpreters/apps/shadow"),
         ("Problem", "PUT", "/v2/interpreters/refused"),
         ("Problem", "POST", "/v2/interpreters/nobody/rollback"),
@@ -203,7 +204,7 @@ async fn every_member_of_what_is_said_of_interpreters_is_described() {
     }
     let met = walk.met.iter().filter_map(|it| it.split('/').next());
     let met: BTreeSet<_> = met.collect();
-    assert_eq!(met.len(), 21, "{met:?}");
+    assert_eq!(met.len(), 22, "{met:?}");
     walk.check_met(&met.into_iter().collect::<Vec<_>>());
 }
 
@@ -234,7 +235,7 @@ fn every_parameter_of_a_load_is_described() {
     let load = &document["paths"]["/v2/interpreters/{name}"]["put"];
     let parameters = load["parameters"].as_array().unwrap();
     let names: Vec<_> = parameters.iter().map(|it| &it["name"]).collect();
-    assert_eq!(names, ["name", "digest", "candidate"]);
+    assert_eq!(names, ["name", "digest", "candidate", "If-Match"]);
     let required: Vec<_> = parameters.iter().map(|it| &it["required"]).collect();
-    assert_eq!(required, [true, false, false]);
+    assert_eq!(required, [true, false, false, false]);
 }

@@ -201,12 +201,32 @@ fn a_connection_is_not_cut_off_before_a_slow_request_is_told_so() {
 #[tokio::test]
 async fn only_so_many_commands_are_worked_on_at_a_time() {
     let limits = Limits {
-        catalog_requests_max: 1,
+        quick_commands_max: 1,
+        shadow_requests_max: 1,
         ..Limits::default()
     };
     let never = ("/v2/interpreters/never/rollback", "");
-    let answer = second_of(limits, never, "PUT", "/v2/interpreters/apps").await;
-    answer.problem(StatusCode::SERVICE_UNAVAILABLE);
+    for uri in ["rollback", "disable", "promote"] {
+        let uri = format!("/v2/interpreters/apps/{uri}");
+        let request = Request::post(uri).body(Body::empty()).unwrap();
+        let router = router(state(limits));
+        let first = send(router.clone(), "POST", never.0, never.1);
+        let second = tokio::select! {
+            biased;
+            answer = first => answer,
+            answer = answered(router, request) => answer,
+        };
+        second.problem(StatusCode::SERVICE_UNAVAILABLE);
+    }
+    let shadow = ("/v2/interpreters/never/shadow", "");
+    let router = router(state(limits));
+    let first = send(router.clone(), "POST", shadow.0, shadow.1);
+    let second = tokio::select! {
+        biased;
+        answer = first => answer,
+        answer = send(router, "POST", "/v2/interpreters/apps/shadow", "") => answer,
+    };
+    second.problem(StatusCode::SERVICE_UNAVAILABLE);
     for uri in [STATUS, "/v2/interpreters", "/v2/interpreters/apps"] {
         let answer = second_of(limits, never, "GET", uri).await;
         assert_eq!(answer.status, StatusCode::OK);

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use kindsight_api::interpreters as api;
-use kindsight_catalog::{Catalog, Entry, Event, Faulting, Shadow, Version};
+use kindsight_catalog::{Catalog, Entry, Event, Faulting, RefusedComponent, Shadow, Version};
 use kindsight_interpreter::{
     CALL_DEADLINE_PER_MIB, CallSnapshot, Comparison, Description, INPUT_BYTES_MAX, Interpreter,
     KindPattern, LOG_LINES_MAX, Limits, RelatedRule, Relation,
@@ -20,7 +20,28 @@ pub(super) fn list(catalog: &Catalog) -> api::InterpreterList {
             .iter()
             .map(|(name, entry)| summary(catalog, name, entry))
             .collect(),
+        refused: catalog.refused().into_iter().map(refused).collect(),
     }
+}
+
+fn refused(it: RefusedComponent) -> api::RefusedUpload {
+    api::RefusedUpload {
+        time: time(it.time_ms),
+        name: it.name,
+        source: it.source,
+        file: it.file,
+        digest: it.digest,
+        step: it.step,
+        why: it.why,
+    }
+}
+
+/// The versions that should judge or wait and cannot be loaded.
+fn unavailable(entry: &Entry) -> Option<String> {
+    let versions = entry.unavailable();
+    let versions = versions.map(|(it, why)| format!("{} ({}): {why}", it.version, it.digest));
+    let versions: Vec<String> = versions.collect();
+    (!versions.is_empty()).then(|| versions.join("; "))
 }
 
 fn summary(catalog: &Catalog, name: &InterpreterName, entry: &Entry) -> api::InterpreterSummary {
@@ -37,6 +58,7 @@ fn summary(catalog: &Catalog, name: &InterpreterName, entry: &Entry) -> api::Int
         digest: effective.map(|(_, version)| version.digest.clone()),
         kinds: kinds.map(|kind| pattern(&kind.pattern)).collect(),
         candidate: entry.candidate().map(|(_, version)| version.digest.clone()),
+        unavailable: unavailable(entry),
         calls: counted.calls,
         faults: counted.faults_total(),
         faulting: breaker.faulting.as_ref().map(faulting),
@@ -164,7 +186,10 @@ fn versions(entry: &Entry) -> Vec<api::InterpreterVersion> {
             version: version.version.clone(),
             source,
             outcome: version.outcome,
-            why: version.why.clone(),
+            why: match &version.unavailable {
+                Some(why) => format!("it cannot be loaded now: {why}"),
+                None => version.why.clone(),
+            },
             received: time(version.received_ms),
         })
         .collect()

@@ -32,13 +32,14 @@ fn name(text: &str) -> InterpreterName {
 }
 
 #[test]
-fn a_state_is_stored_as_one_document() {
+fn an_entry_is_stored_as_one_value() {
     let version = Version {
         digest: Digest::of(b"abc"),
         version: "1.0.0".to_owned(),
         outcome: VersionOutcome::RolledBack,
         why: "faults".to_owned(),
         received_ms: 1,
+        unavailable: Some("not stored".into()),
     };
     let source = SourceVersions {
         file: Some("a.wasm".to_owned()),
@@ -57,18 +58,38 @@ fn a_state_is_stored_as_one_document() {
         history: [event].into(),
         ..Entry::default()
     };
-    let state = CatalogState {
-        entries: [(name("a"), entry)].into(),
-    };
-    let bytes = write(&state).expect("JSON");
-    expect![[r#"{"format":2,"entries":{"a":{"sources":{"directory":{"file":"a.wasm","versions":[{"digest":"sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad","version":"1.0.0","outcome":"rolled-back","why":"faults","received-ms":1}]}},"history":[{"time-ms":2,"action":"breaker","version":"","outcome":"rolled back"}]}}}"#]]
+    let bytes = write_entry(&entry).expect("JSON");
+    expect![[r#"{"sources":{"directory":{"file":"a.wasm","versions":[{"digest":"sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad","version":"1.0.0","outcome":"rolled-back","why":"faults","received-ms":1}]}},"history":[{"time-ms":2,"action":"breaker","version":"","outcome":"rolled back"}]}"#]]
         .assert_eq(&String::from_utf8_lossy(&bytes));
-    assert_eq!(read(&bytes).expect("a state"), state);
+    let read = read_entry(&bytes).expect("an entry");
+    assert_eq!(write_entry(&read).expect("JSON"), bytes);
+    let head = Head {
+        format: FORMAT,
+        generation: 7,
+        digest: Some(Digest::of(b"abc")),
+    };
+    let head = serde_json::to_string(&head).expect("JSON");
+    expect![[r#"{"format":3,"generation":7,"digest":"sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}"#]]
+        .assert_eq(&head);
+    Head::read(br#"{"format":3}"#).expect_err("it is cut off");
+}
+
+/// What the release before this one wrote.
+#[test]
+fn one_document_of_all_entries_is_still_read() {
+    let document = br#"{"format":2,"entries":{"a":{"sources":{"directory":{"file":"a.wasm","versions":[{"digest":"sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad","version":"1.0.0","outcome":"rolled-back","why":"faults","received-ms":1}]}},"history":[{"time-ms":2,"action":"breaker","version":"","outcome":"rolled back"}]}}}"#;
+    let state = read_legacy(FORMAT_OF_ENTRIES, document).expect("a state");
+    let entry = &state.entries[&name("a")];
+    assert_eq!(
+        entry.sources[&Source::Directory].versions[0].version,
+        "1.0.0"
+    );
+    assert_eq!(entry.history[0].outcome, "rolled back");
 }
 
 #[test]
-fn the_format_before_is_still_read() {
-    let state = read(PAGES.as_bytes()).expect("a state");
+fn the_first_format_is_still_read() {
+    let state = read_legacy(FORMAT_OF_PAGES, PAGES.as_bytes()).expect("a state");
     let entry = &state.entries[&name("my-widgets")];
     assert!(entry.is_disabled);
     assert_eq!(entry.settings.as_ref().expect("settings")["level"], 7);
@@ -82,16 +103,21 @@ fn the_format_before_is_still_read() {
 
 #[test]
 fn a_later_format_and_a_damaged_document_are_told_apart() {
-    let later = read(br#"{"format": 3, "shelves": []}"#);
-    assert!(matches!(later, Err(StoredError::Format(3))), "{later:?}");
+    let later = Head::read(br#"{"format": 4, "generation": "many"}"#).expect("a head");
+    let read = read_legacy(later.format, b"{}");
+    assert!(matches!(read, Err(None)), "{read:?}");
     for corrupt in [
         "",
         "[]",
         r#"{"format": 1}"#,
         r#"{"format": 2}"#,
+        r#"{"format": 3}"#,
         r#"{"format": 1, "pages": 7}"#,
     ] {
-        let read = read(corrupt.as_bytes());
-        assert!(matches!(read, Err(StoredError::Corrupt(_))), "{corrupt}");
+        let bytes = corrupt.as_bytes();
+        let is_corrupt = Head::read(bytes).map_or(true, |head| {
+            matches!(read_legacy(head.format, bytes), Err(Some(_)))
+        });
+        assert!(is_corrupt, "{corrupt}");
     }
 }

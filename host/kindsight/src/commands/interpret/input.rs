@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use kindsight_server::{Group, read_documents};
 
 /// Most levels of directories that are searched.
 const DEPTH_MAX: usize = 16;
@@ -13,6 +14,20 @@ const DEPTH_MAX: usize = 16;
 pub(crate) struct Source {
     pub(crate) name: String,
     pub(crate) bytes: Box<dyn Read>,
+}
+
+impl Source {
+    /// Reads it to its end; every group of documents is judged as soon as it is complete.
+    ///
+    /// # Errors
+    /// When it cannot be read, or `judge` fails.
+    pub(crate) fn read(
+        &mut self,
+        judge: impl FnMut(Group) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let read = read_documents(&mut self.bytes, judge);
+        read.with_context(|| format!("read {}", self.name))
+    }
 }
 
 /// Opens the inputs one after the other; standard input if there are none.

@@ -64,10 +64,10 @@ pub(crate) enum Action {
 Exit codes: 0 success, whether or not verdicts would change; 1 there is no candidate, or the server
 could not be reached; 2 invalid command line.")]
     Shadow(Name),
-    /// Makes the candidate live.
+    /// Makes the candidate live, or brings back a version by its digest.
     Promote(PromoteArgs),
     /// Rolls back to the previous version, and marks the live one as rolled back.
-    Rollback(Name),
+    Rollback(RollbackArgs),
     /// Disables an interpreter; its Kinds fall back to other interpreters.
     Disable(Name),
     /// Enables a disabled interpreter.
@@ -75,7 +75,9 @@ could not be reached; 2 invalid command line.")]
     /// Shows, replaces or clears the settings of an interpreter.
     Settings(SettingsArgs),
     /// Removes the uploaded component; the component it overrode, if any, is live again.
-    Remove(Name),
+    ///
+    /// A name of which nothing is used any more is forgotten by the next removal.
+    Remove(RemoveArgs),
     /// Compares the verdicts of two components on files, without a server.
     Diff(DiffArgs),
 }
@@ -123,14 +125,38 @@ pub(crate) struct LoadArgs {
   kindsight interpreters shadow widgets
   kindsight interpreters promote widgets --digest sha256:…
 
-Exit codes: 0 it is live; 1 there is no candidate, its digest is another one, or the server could not
+With the digest of any other version that `inspect` shows (live before, rolled back from, built-in),
+that version is live again, also where the name was disabled or another source covered it.
+
+Exit codes: 0 it is live; 1 there is no candidate, no version has that digest, or the server could not
 be reached; 2 invalid command line.")]
 pub(crate) struct PromoteArgs {
     #[command(flatten)]
     pub(crate) of: Name,
-    /// Expected digest of the candidate, in full, as `shadow` prints it.
+    /// Digest of the candidate, or of a version to bring back; in full, as `inspect -o json` prints it.
     #[arg(long, value_name = "DIGEST")]
     pub(crate) digest: Option<String>,
+}
+
+/// `kindsight interpreters rollback`.
+#[derive(Debug, Args)]
+pub(crate) struct RollbackArgs {
+    #[command(flatten)]
+    pub(crate) of: Name,
+    /// Digest that the live version must have, in full: so that nobody goes back twice.
+    #[arg(long, value_name = "DIGEST")]
+    pub(crate) digest: Option<String>,
+}
+
+/// `kindsight interpreters remove`.
+#[derive(Debug, Args)]
+pub(crate) struct RemoveArgs {
+    /// Name of the interpreter, as `kindsight interpreters list` shows it.
+    #[arg(required_unless_present = "unused")]
+    pub(crate) name: Option<String>,
+    /// Forgets every name of which nothing is live or waits to be promoted.
+    #[arg(long, conflicts_with = "name")]
+    pub(crate) unused: bool,
 }
 
 /// `kindsight interpreters settings`.

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use kindsight_api::interpreters::ShadowReport;
 use kindsight_server::interpreter::ReportedGroup;
 use kindsight_server::{
-    ComponentComparer, ComponentFile, LogFormat, cache_folder, now_ms, start_logging,
+    ComponentComparer, ComponentFile, Document, Group, LogFormat, cache_folder, now_ms,
+    start_logging,
 };
 
 use crate::cli;
-use crate::commands::interpret::documents::{self, Document, Group};
 use crate::commands::interpret::input;
 use crate::commands::interpreters::args::DiffArgs;
 use crate::commands::interpreters::{requests, tables};
@@ -74,7 +74,7 @@ impl InputComparer {
         for source in input::sources(&args.inputs) {
             let outcome = source.and_then(|mut source| {
                 let label: Arc<str> = source.name.as_str().into();
-                documents::read(&mut source, |group| {
+                source.read(|group| {
                     self.compare(&label, group);
                     Ok(())
                 })

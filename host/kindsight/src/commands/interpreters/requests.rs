@@ -5,13 +5,13 @@ use std::io::Read;
 use std::path::Path;
 
 use anyhow::Context as _;
-use kindsight_api::interpreters::{LoadParameters, Promotion};
+use kindsight_api::interpreters::{LoadParameters, Promotion, RemovalParameters};
 use kindsight_model::InterpreterName;
 use serde_json::{Map, Value};
 use ureq::http::Method;
 
 use crate::client::{Request, encoded};
-use crate::commands::interpreters::args::{LoadArgs, PromoteArgs};
+use crate::commands::interpreters::args::{LoadArgs, PromoteArgs, RollbackArgs};
 
 /// Largest file that is read, in bytes. No server accepts as much; it keeps a wrong path, such as a
 /// device, from filling the memory.
@@ -30,9 +30,24 @@ pub(crate) fn inspect(name: &str) -> Request {
     Request::get(path(name))
 }
 
-/// Request of a command without arguments: `shadow`, `rollback`, `disable`, `enable`.
+/// Request of a command without arguments, such as `shadow` or `disable`.
 pub(crate) fn command(name: &str, word: &str) -> Request {
     Request::to(Method::POST, format!("{}/{word}", path(name)))
+}
+
+/// Request that rolls back, if the live version is the one of the digest.
+pub(crate) fn rollback(args: &RollbackArgs) -> Request {
+    let request = command(&args.of.name, "rollback");
+    match &args.digest {
+        Some(digest) => request.if_live(digest),
+        None => request,
+    }
+}
+
+/// Request that removes every name of which nothing is used.
+pub(crate) fn remove_unused() -> Request {
+    let parameters = RemovalParameters { unused: true };
+    Request::to(Method::DELETE, "/v2/interpreters".to_owned()).with_parameters(&parameters)
 }
 
 /// Request that removes the uploaded component.

@@ -6,7 +6,7 @@ mod shadow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use kindsight_api::interpreters::{InterpreterList, Outcome, OutcomeStatus};
+use kindsight_api::interpreters::{InterpreterList, Outcome, OutcomeStatus, RemovedNames};
 use kindsight_model::{Digest, Source, clean_json};
 use serde::Serialize;
 
@@ -35,7 +35,7 @@ pub(crate) fn list(mut to: impl Write, list: &InterpreterList) -> io::Result<()>
     if list.interpreters.is_empty() {
         return writeln!(to, "no interpreters");
     }
-    let mut table = Table::new(to, &LIST_HEAD);
+    let mut table = Table::new(&mut to, &LIST_HEAD);
     for it in &list.interpreters {
         table.row(&[
             &it.name,
@@ -51,7 +51,45 @@ pub(crate) fn list(mut to: impl Write, list: &InterpreterList) -> io::Result<()>
             &cut(&it.kinds),
         ])?;
     }
+    table.flush()?;
+    drop(table);
+    for it in &list.interpreters {
+        if let Some(why) = &it.unavailable {
+            writeln!(to, "\n{}: not loaded: {}", clean(&it.name), clean(why))?;
+        }
+    }
+    refused(to, list)
+}
+
+/// Prints the components that were refused last, if there are any.
+fn refused(mut to: impl Write, list: &InterpreterList) -> io::Result<()> {
+    if list.refused.is_empty() {
+        return Ok(());
+    }
+    writeln!(to)?;
+    let mut table = Table::new(to, &["REFUSED", "SOURCE", "DIGEST", "TIME", "WHY"]);
+    for it in &list.refused {
+        table.row(&[
+            it.file.as_deref().unwrap_or(&it.name),
+            it.source.as_str(),
+            it.digest.short(),
+            &it.time.to_string(),
+            &format!("{}: {}", it.step, it.why),
+        ])?;
+    }
     table.flush()
+}
+
+/// Prints the names that were removed together.
+pub(crate) fn removed(mut to: impl Write, names: &RemovedNames) -> io::Result<()> {
+    for name in &names.removed {
+        writeln!(to, "{name}")?;
+    }
+    writeln!(
+        to,
+        "{} removed",
+        counted(names.removed.len() as u64, "name")
+    )
 }
 
 /// Prints the outcome of a command: its detail, and the digest of the component.

@@ -3,8 +3,10 @@
 
 use std::fs;
 use std::thread;
+use std::time::Instant;
 
 use super::stage::{CRANE, Stage, crane, judged, wait_for, wait_until};
+use crate::process::try_put;
 
 /// The export without which a component is refused before it is compiled.
 const CONTRACT: &str = "kindsight:interpreter/interpreter@1.0.0";
@@ -38,9 +40,22 @@ fn a_component_that_cannot_be_compiled_is_refused_while_the_host_answers() {
     );
     assert!(answers > 10, "{answers} answers meanwhile");
     wait_until("no child", || children(server.pid()).is_empty());
-    let detail = server.get("/v2/interpreters/bomb").1;
-    assert_eq!(detail["versions"][0]["outcome"], "refused", "{detail}");
+    let list = server.get("/v2/interpreters").1;
+    assert_eq!(list["refused"][0]["name"], "bomb", "{list}");
     assert!(server.stop());
+}
+
+#[test]
+fn a_stop_does_not_wait_for_a_compilation() {
+    let stage = Stage::new(2);
+    let server = stage.serve();
+    let (url, bomb) = (server.url.clone(), bomb());
+    let loading = thread::spawn(move || try_put(&url, "/v2/interpreters/bomb", &bomb));
+    wait_until("a child", || !children(server.pid()).is_empty());
+    let begun = Instant::now();
+    assert!(server.stop());
+    assert!(begun.elapsed().as_secs() < 8, "{:?}", begun.elapsed());
+    drop(loading.join());
 }
 
 /// Child processes that have not been reaped.

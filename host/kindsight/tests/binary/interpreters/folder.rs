@@ -18,9 +18,14 @@ fn garbage_is_refused_beside_the_file_until_a_good_one_takes_its_place() {
     let note = stage.note("tower.wasm").unwrap();
     assert!(note.starts_with("tower.wasm is refused"), "{note}");
     assert!(note.contains("validated: "), "{note}");
-    let detail = server.get("/v2/interpreters/tower").1;
-    assert_eq!(detail["status"], "none", "{detail}");
-    assert_eq!(detail["versions"][0]["outcome"], "refused");
+    let list = server.get("/v2/interpreters").1;
+    assert_eq!(list["refused"][0]["file"], "tower.wasm", "{list}");
+    assert_eq!(list["refused"][0]["step"], "validated", "{list}");
+    assert_eq!(
+        server.get("/v2/interpreters/tower").0,
+        404,
+        "no name is left"
+    );
     wait_for_generic(&server);
     stage.put("tower.wasm", &named("tower", 1, "Tower"));
     wait_until("the tower", || {

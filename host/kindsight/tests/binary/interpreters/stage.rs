@@ -110,11 +110,16 @@ impl Stage {
 
     /// Writes a new report of the cluster; each round has another one.
     pub(crate) fn report(&self, round: usize) {
+        self.report_doing(round, "undeclared-state");
+    }
+
+    /// Writes a report of cranes that ask later versions of their interpreter to do this.
+    pub(crate) fn report_doing(&self, round: usize, what: &str) {
         let statuses = (0..self.cranes).map(|number| {
             let crane = json!({
                 "apiVersion": "example.com/v1", "kind": "Crane",
                 "metadata": {"name": format!("crane-{number}"), "namespace": "quay"},
-                "spec": {"do": "undeclared-state", "text": "Parked", "round": round},
+                "spec": {"do": what, "text": "Parked", "round": round},
                 "status": {"phase": "Draining"},
             });
             let res = base64::engine::general_purpose::STANDARD.encode(crane.to_string());

@@ -1,33 +1,67 @@
 //! Commands to an interpreter that is there.
 
+use axum::Json;
 use axum::extract::State;
-use kindsight_api::interpreters::{Outcome, Promotion, ShadowReport};
+use kindsight_api::interpreters::{
+    Outcome, Promotion, RemovalParameters, RemovedNames, ShadowReport,
+};
 use kindsight_api::problem::ProblemDocument;
 
 use super::{Answered, Body, run};
 use crate::AppState;
 use crate::catalog::Command;
-use crate::command::{self, Name, NoInput, NoParameters};
+use crate::command::{self, IfMatch, Name, NoInput, NoParameters, Unused};
+use crate::problem::Problem;
 use crate::routes::errors::{CommandErrors, CommonErrors, SettingsErrors};
 
 /// Remove an uploaded component
 ///
 /// Removes the component that was loaded over the API. The one that it overrode judges again: from the
-/// watched directory, else the built-in one.
+/// watched directory, else the built-in one. A name of which nothing is used any more is forgotten by
+/// the next removal, with its versions and its history.
 #[utoipa::path(
     delete,
     path = "/v2/interpreters/{name}",
     operation_id = "remove_interpreter",
     tag = "interpreters",
-    params(Name),
+    params(Name, ("If-Match" = Option<String>, Header, description = "Digests as in `ETag`: the command is refused unless one of them is live.")),
     responses(
         (status = 200, description = "The uploaded component is removed.", body = Outcome),
         CommandErrors,
         CommonErrors,
     ),
 )]
-pub(crate) async fn remove(State(app): State<AppState>, NoInput(name): NoInput) -> Answered {
-    run(&app, name, Command::Remove).await
+pub(crate) async fn remove(
+    State(app): State<AppState>,
+    NoInput(name, condition): NoInput,
+) -> Answered {
+    run(&app, name, Command::Remove, condition).await
+}
+
+/// Remove all names that are not used
+///
+/// Forgets every name of which nothing is used: no version is live or waits to be promoted, in no
+/// source. Their versions and their history go with them.
+#[utoipa::path(
+    delete,
+    path = "/v2/interpreters",
+    operation_id = "remove_unused_interpreters",
+    tag = "interpreters",
+    params(RemovalParameters),
+    responses(
+        (status = 200, description = "The names that were removed.", body = RemovedNames),
+        CommandErrors,
+        CommonErrors,
+    ),
+)]
+pub(crate) async fn remove_unused(
+    State(app): State<AppState>,
+    _: Unused,
+) -> Result<Json<RemovedNames>, Problem> {
+    let removed = app.catalog.remove_unused().await;
+    removed
+        .map(Json)
+        .map_err(|refusal| Problem::refused("", refusal))
 }
 
 /// Compare a candidate with the live version
@@ -39,29 +73,33 @@ pub(crate) async fn remove(State(app): State<AppState>, NoInput(name): NoInput) 
     path = "/v2/interpreters/{name}/shadow",
     operation_id = "shadow_interpreter",
     tag = "interpreters",
-    params(Name),
+    params(Name, ("If-Match" = Option<String>, Header, description = "Digests as in `ETag`: the command is refused unless one of them is live.")),
     responses(
         (status = 200, description = "The verdicts that would change.", body = ShadowReport),
         CommandErrors,
         CommonErrors,
     ),
 )]
-pub(crate) async fn shadow(State(app): State<AppState>, NoInput(name): NoInput) -> Answered {
-    run(&app, name, Command::Shadow).await
+pub(crate) async fn shadow(
+    State(app): State<AppState>,
+    NoInput(name, condition): NoInput,
+) -> Answered {
+    run(&app, name, Command::Shadow, condition).await
 }
 
 /// Promote a candidate
 ///
-/// Makes the candidate live. With a digest only if it is still that of the candidate.
+/// Makes the candidate live; with a digest the version of that digest, be it the candidate or one that
+/// was live before, was rolled back from, or is built in. That enables the interpreter too.
 #[utoipa::path(
     post,
     path = "/v2/interpreters/{name}/promote",
     operation_id = "promote_interpreter",
     tag = "interpreters",
-    params(Name),
-    request_body(content = Option<Promotion>, description = "The digest of the candidate; may be left out.", content_type = "application/json"),
+    params(Name, ("If-Match" = Option<String>, Header, description = "Digests as in `ETag`: the command is refused unless one of them is live.")),
+    request_body(content = Option<Promotion>, description = "The digest of the version; may be left out for the candidate.", content_type = "application/json"),
     responses(
-        (status = 200, description = "The candidate is live.", body = Outcome),
+        (status = 200, description = "The version is live.", body = Outcome),
         CommandErrors,
         (status = 413, description = "The body is too large.", body = ProblemDocument, content_type = "application/problem+json"),
         CommonErrors,
@@ -71,11 +109,12 @@ pub(crate) async fn promote(
     State(app): State<AppState>,
     Name { name }: Name,
     _: NoParameters,
+    IfMatch(condition): IfMatch,
     body: Body,
 ) -> Answered {
     let body = command::within(app.limits.catalog_json_bytes_max, body)?;
     let digest = command::promoted(&body)?;
-    run(&app, name, Command::Promote { digest }).await
+    run(&app, name, Command::Promote { digest }, condition).await
 }
 
 /// Roll back to the previous version
@@ -87,15 +126,18 @@ pub(crate) async fn promote(
     path = "/v2/interpreters/{name}/rollback",
     operation_id = "rollback_interpreter",
     tag = "interpreters",
-    params(Name),
+    params(Name, ("If-Match" = Option<String>, Header, description = "Digests as in `ETag`: the command is refused unless one of them is live.")),
     responses(
         (status = 200, description = "The previous version is live.", body = Outcome),
         CommandErrors,
         CommonErrors,
     ),
 )]
-pub(crate) async fn rollback(State(app): State<AppState>, NoInput(name): NoInput) -> Answered {
-    run(&app, name, Command::Rollback).await
+pub(crate) async fn rollback(
+    State(app): State<AppState>,
+    NoInput(name, condition): NoInput,
+) -> Answered {
+    run(&app, name, Command::Rollback, condition).await
 }
 
 /// Disable an interpreter
@@ -107,15 +149,18 @@ pub(crate) async fn rollback(State(app): State<AppState>, NoInput(name): NoInput
     path = "/v2/interpreters/{name}/disable",
     operation_id = "disable_interpreter",
     tag = "interpreters",
-    params(Name),
+    params(Name, ("If-Match" = Option<String>, Header, description = "Digests as in `ETag`: the command is refused unless one of them is live.")),
     responses(
         (status = 200, description = "The interpreter is disabled.", body = Outcome),
         CommandErrors,
         CommonErrors,
     ),
 )]
-pub(crate) async fn disable(State(app): State<AppState>, NoInput(name): NoInput) -> Answered {
-    run(&app, name, Command::Disable).await
+pub(crate) async fn disable(
+    State(app): State<AppState>,
+    NoInput(name, condition): NoInput,
+) -> Answered {
+    run(&app, name, Command::Disable, condition).await
 }
 
 /// Enable an interpreter
@@ -126,15 +171,18 @@ pub(crate) async fn disable(State(app): State<AppState>, NoInput(name): NoInput)
     path = "/v2/interpreters/{name}/enable",
     operation_id = "enable_interpreter",
     tag = "interpreters",
-    params(Name),
+    params(Name, ("If-Match" = Option<String>, Header, description = "Digests as in `ETag`: the command is refused unless one of them is live.")),
     responses(
         (status = 200, description = "The interpreter is enabled.", body = Outcome),
         CommandErrors,
         CommonErrors,
     ),
 )]
-pub(crate) async fn enable(State(app): State<AppState>, NoInput(name): NoInput) -> Answered {
-    run(&app, name, Command::Enable).await
+pub(crate) async fn enable(
+    State(app): State<AppState>,
+    NoInput(name, condition): NoInput,
+) -> Answered {
+    run(&app, name, Command::Enable, condition).await
 }
 
 /// Replace the settings of an interpreter
@@ -145,7 +193,7 @@ pub(crate) async fn enable(State(app): State<AppState>, NoInput(name): NoInput) 
     path = "/v2/interpreters/{name}/settings",
     operation_id = "set_settings",
     tag = "interpreters",
-    params(Name),
+    params(Name, ("If-Match" = Option<String>, Header, description = "Digests as in `ETag`: the command is refused unless one of them is live.")),
     request_body(content = Object, description = "The settings: an object that fits `settings-schema` of the interpreter.", content_type = "application/json"),
     responses(
         (status = 200, description = "The settings are in force.", body = Outcome),
@@ -159,11 +207,12 @@ pub(crate) async fn set(
     State(app): State<AppState>,
     Name { name }: Name,
     _: NoParameters,
+    IfMatch(condition): IfMatch,
     body: Body,
 ) -> Answered {
     let body = command::within(app.limits.catalog_json_bytes_max, body)?;
     let settings = command::settings(&body)?;
-    run(&app, name, Command::Settings(Some(settings))).await
+    run(&app, name, Command::Settings(Some(settings)), condition).await
 }
 
 /// Remove the settings of an interpreter
@@ -174,7 +223,7 @@ pub(crate) async fn set(
     path = "/v2/interpreters/{name}/settings",
     operation_id = "clear_settings",
     tag = "interpreters",
-    params(Name),
+    params(Name, ("If-Match" = Option<String>, Header, description = "Digests as in `ETag`: the command is refused unless one of them is live.")),
     responses(
         (status = 200, description = "The interpreter has no settings.", body = Outcome),
         CommandErrors,
@@ -182,6 +231,9 @@ pub(crate) async fn set(
         CommonErrors,
     ),
 )]
-pub(crate) async fn clear(State(app): State<AppState>, NoInput(name): NoInput) -> Answered {
-    run(&app, name, Command::Settings(None)).await
+pub(crate) async fn clear(
+    State(app): State<AppState>,
+    NoInput(name, condition): NoInput,
+) -> Answered {
+    run(&app, name, Command::Settings(None), condition).await
 }

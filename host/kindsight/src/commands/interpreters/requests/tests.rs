@@ -54,6 +54,22 @@ fn a_file_whose_name_is_not_that_of_an_interpreter_needs_a_name() {
 }
 
 #[test]
+fn a_rollback_from_one_version_is_a_request_with_a_condition() {
+    let args = |digest: Option<&str>| RollbackArgs {
+        of: Name {
+            name: "widgets".to_owned(),
+        },
+        digest: digest.map(str::to_owned),
+    };
+    let plain = command("widgets", "rollback");
+    assert_eq!(rollback(&args(None)), plain);
+    assert_eq!(
+        rollback(&args(Some("sha256:01"))),
+        plain.if_live("sha256:01")
+    );
+}
+
+#[test]
 fn names_cannot_leave_their_place_in_the_path() {
     assert_eq!(
         inspect("../x?y"),

@@ -4,10 +4,10 @@ use expect_test::{Expect, expect};
 use kindsight_api::interpreters::{
     CallLimits, CallStatistics, ChangeSample, ChangedBy, DeclaredState, Faulting, HandledKind,
     HistoryEntry, InterpreterDetail, InterpreterStatus, InterpreterSummary, InterpreterVersion,
-    Latency, SampledVerdict, ShadowFaults, ShadowLatency, ShadowReport, ShadowedVersion,
-    VerdictChange,
+    Latency, RefusedUpload, SampledVerdict, ShadowFaults, ShadowLatency, ShadowReport,
+    ShadowedVersion, VerdictChange,
 };
-use kindsight_model::{CatalogAction, Phase, VersionOutcome};
+use kindsight_model::{CatalogAction, LoadStep, Phase, VersionOutcome};
 use serde_json::json;
 
 use super::*;
@@ -31,6 +31,7 @@ fn summary(name: &str, kinds: &[&str]) -> InterpreterSummary {
         digest: Some(digest("a")),
         kinds: kinds.iter().map(|&kind| kind.to_owned()).collect(),
         candidate: None,
+        unavailable: None,
         calls: 1234,
         faults: 0,
         faulting: None,
@@ -71,6 +72,7 @@ fn a_list_is_a_line_each_with_as_many_kinds_as_fit() {
                 ..summary("new\u{1b}[31mname", &[])
             },
         ],
+        refused: Vec::new(),
     };
     check(
         |out| list(out, &answer),
@@ -85,10 +87,43 @@ fn a_list_is_a_line_each_with_as_many_kinds_as_fit() {
 }
 
 #[test]
+fn a_list_ends_with_what_is_not_loaded_and_what_was_refused() {
+    let answer = InterpreterList {
+        generation: 7,
+        interpreters: vec![InterpreterSummary {
+            unavailable: Some("1.1.0: 5 bytes are over the limit of 4 bytes".to_owned()),
+            ..summary("apps", &[])
+        }],
+        refused: vec![RefusedUpload {
+            time: jiff::Timestamp::UNIX_EPOCH,
+            name: "an-odd-stem".parse().unwrap(),
+            source: Source::Directory,
+            file: Some("An odd stem.wasm".to_owned()),
+            digest: digest("c"),
+            step: LoadStep::Validated,
+            why: "no\ncomponent".to_owned(),
+        }],
+    };
+    check(
+        |out| list(out, &answer),
+        &expect![[r#"
+            NAME  VERSION  SOURCE    STATUS  DIGEST               CALLS  FAULTS  CANDIDATE  KINDS
+            apps  1.0.0    built-in  live    sha256:aaaaaaaaaaaa  1234   0       -          -
+
+            apps: not loaded: 1.1.0: 5 bytes are over the limit of 4 bytes
+
+            REFUSED           SOURCE     DIGEST               TIME                  WHY
+            An odd stem.wasm  directory  sha256:cccccccccccc  1970-01-01T00:00:00Z  validated: no component
+        "#]],
+    );
+}
+
+#[test]
 fn an_empty_list_says_so() {
     let answer = InterpreterList {
         generation: 0,
         interpreters: Vec::new(),
+        refused: Vec::new(),
     };
     check(
         |out| list(out, &answer),

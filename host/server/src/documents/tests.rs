@@ -3,12 +3,8 @@ use super::*;
 /// Checks the groups of a stream: names of objects, `!` for a document that is no object, related
 /// ones in square brackets.
 fn check(text: &str, expected: &str) {
-    let mut source = Source {
-        name: "test".to_owned(),
-        bytes: Box::new(std::io::Cursor::new(text.to_owned())),
-    };
     let mut seen = String::new();
-    read(&mut source, |group| {
+    read_documents(text.as_bytes(), |group| {
         let names: Vec<&str> = group
             .documents
             .iter()
@@ -24,7 +20,7 @@ fn check(text: &str, expected: &str) {
             ("(", ")")
         };
         seen.extend([open, &names, close]);
-        Ok(())
+        Ok::<_, io::Error>(())
     })
     .unwrap();
     assert_eq!(seen, expected, "{text}");
@@ -97,16 +93,12 @@ fn a_document_that_is_no_object_does_not_affect_its_neighbours() {
     ] {
         let text = format!("{a}\n{bad}\n{b}\n");
         let mut seen = Vec::new();
-        let mut source = Source {
-            name: "test".to_owned(),
-            bytes: Box::new(std::io::Cursor::new(text.clone())),
-        };
-        read(&mut source, |group| {
+        read_documents(text.as_bytes(), |group| {
             seen.extend(group.documents.into_iter().map(|document| match document {
                 Document::Object(object) => object.name.to_string(),
                 Document::Other(_) => "!".to_owned(),
             }));
-            Ok(())
+            Ok::<_, io::Error>(())
         })
         .unwrap();
         assert_eq!(seen, ["a", "!", "b"], "{text}");
@@ -125,8 +117,8 @@ fn an_object_over_the_limit_is_reported() {
 proptest::proptest! {
     #[test]
     fn reading_is_total(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..400)) {
-        let mut source = Source { name: "test".to_owned(), bytes: Box::new(std::io::Cursor::new(bytes)) };
-        proptest::prop_assert!(read(&mut source, |_| Ok(())).is_ok());
+        let read = read_documents(bytes.as_slice(), |_| Ok::<_, io::Error>(()));
+        proptest::prop_assert!(read.is_ok());
     }
 
     #[test]
@@ -134,9 +126,13 @@ proptest::proptest! {
         let lines: Vec<String> = (0..count)
             .map(|at| if at == bad { "{broken".to_owned() } else { object("a") })
             .collect();
-        let mut source = Source { name: "test".to_owned(), bytes: Box::new(std::io::Cursor::new(lines.join("\n"))) };
+        let text = lines.join("\n");
         let mut seen = 0;
-        read(&mut source, |group| { seen += group.documents.len(); Ok(()) }).unwrap();
+        let count_all = |group: Group| {
+            seen += group.documents.len();
+            Ok::<_, io::Error>(())
+        };
+        read_documents(text.as_bytes(), count_all).unwrap();
         proptest::prop_assert_eq!(seen, count);
     }
 }

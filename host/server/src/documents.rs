@@ -1,13 +1,13 @@
 //! Splits a stream of bytes into objects: one object, a List, JSON Lines, multi-document YAML, or any
 //! mixture of them.
 
-use std::io::{BufRead, BufReader, Read};
+mod scanner;
 
-use anyhow::Context as _;
+use std::io::{self, BufRead, BufReader, Read};
+
 use kindsight_model::{OBJECT_BYTES_MAX, Object, manifest};
 
-use crate::commands::interpret::input::Source;
-use crate::commands::interpret::scanner::{Scanner, Step};
+use scanner::{Scanner, Step};
 
 /// Most objects of one List or YAML file in a group. A longer one is judged in several groups, and an
 /// object's related objects are looked up in its own group.
@@ -18,31 +18,33 @@ const GROUP_BYTES_MAX: usize = 64 * 1024 * 1024;
 const LINES_TOGETHER: usize = 1024;
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// One input.
-pub(crate) enum Document {
+/// One document of a stream.
+pub enum Document {
     /// A Kubernetes object.
     Object(Object),
     /// Anything else, with the reason why it is no object.
     Other(String),
 }
 
-/// Inputs that are judged together, in input order.
-pub(crate) struct Group {
-    pub(crate) documents: Vec<Document>,
+/// Documents that are judged together, in input order.
+pub struct Group {
+    /// The documents.
+    pub documents: Vec<Document>,
     /// True if they are each other's related objects.
-    pub(crate) related: bool,
+    pub related: bool,
 }
 
-/// Reads a stream to its end and passes every group to `judge` as soon as it is complete.
+/// Reads a stream to its end and passes every group to `judge` as soon as it is complete. Called for each
+/// input of a command that judges files.
 ///
 /// # Errors
 /// When the stream fails or `judge` fails; groups read before have been passed on.
-pub(crate) fn read(
-    source: &mut Source,
-    judge: impl FnMut(Group) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
+pub fn read_documents<E: From<io::Error>>(
+    bytes: impl Read,
+    judge: impl FnMut(Group) -> Result<(), E>,
+) -> Result<(), E> {
     let mut reader = Reader {
-        bytes: BufReader::with_capacity(BUFFER_BYTES, &mut source.bytes),
+        bytes: BufReader::with_capacity(BUFFER_BYTES, bytes),
         groups: Groups {
             judge,
             documents: Vec::new(),
@@ -50,9 +52,7 @@ pub(crate) fn read(
             related: false,
         },
     };
-    let read = reader
-        .read()
-        .with_context(|| format!("read {}", source.name));
+    let read = reader.read();
     let judged = reader.groups.end();
     read.and(judged)
 }
@@ -62,8 +62,8 @@ struct Reader<R, J> {
     groups: Groups<J>,
 }
 
-impl<R: Read, J: FnMut(Group) -> anyhow::Result<()>> Reader<R, J> {
-    fn read(&mut self) -> anyhow::Result<()> {
+impl<R: Read, E: From<io::Error>, J: FnMut(Group) -> Result<(), E>> Reader<R, J> {
+    fn read(&mut self) -> Result<(), E> {
         // The first byte decides: a JSON value begins with a bracket, everything else is YAML.
         while let Some(first) = self.next_byte()? {
             if matches!(first, b'{' | b'[') {
@@ -77,7 +77,7 @@ impl<R: Read, J: FnMut(Group) -> anyhow::Result<()>> Reader<R, J> {
 
     /// The next byte that is not white space. Judges buffered documents before the stream blocks: a
     /// process that writes line by line gets verdicts line by line.
-    fn next_byte(&mut self) -> anyhow::Result<Option<u8>> {
+    fn next_byte(&mut self) -> Result<Option<u8>, E> {
         loop {
             if self.bytes.buffer().is_empty() && !self.groups.related {
                 self.groups.end()?;
@@ -100,7 +100,7 @@ impl<R: Read, J: FnMut(Group) -> anyhow::Result<()>> Reader<R, J> {
     }
 
     /// One JSON value: an object, or a List element by element.
-    fn json(&mut self) -> anyhow::Result<()> {
+    fn json(&mut self) -> Result<(), E> {
         let mut scanner = Scanner::default();
         let mut value = Text::default();
         let mut was_list = false;
@@ -146,7 +146,7 @@ impl<R: Read, J: FnMut(Group) -> anyhow::Result<()>> Reader<R, J> {
     }
 
     /// Adds an element of a List; empty text (an empty List, two commas) is skipped.
-    fn element(&mut self, value: &mut Text) -> anyhow::Result<()> {
+    fn element(&mut self, value: &mut Text) -> Result<(), E> {
         if !value.is_blank() {
             self.groups.add(value.document())?;
         }
@@ -156,7 +156,7 @@ impl<R: Read, J: FnMut(Group) -> anyhow::Result<()>> Reader<R, J> {
 
     /// Adds a JSON value that ended early as something that is no object; skips it if it is blank or
     /// only the rest of a List.
-    fn unfinished(&mut self, value: &Text, only_rest: bool) -> anyhow::Result<()> {
+    fn unfinished(&mut self, value: &Text, only_rest: bool) -> Result<(), E> {
         if value.is_blank() || only_rest {
             return Ok(());
         }
@@ -165,7 +165,7 @@ impl<R: Read, J: FnMut(Group) -> anyhow::Result<()>> Reader<R, J> {
     }
 
     /// One YAML document, up to the next `---`, the next JSON object, or the end.
-    fn yaml(&mut self) -> anyhow::Result<()> {
+    fn yaml(&mut self) -> Result<(), E> {
         let mut text = Text::default();
         let mut line = Vec::new();
         loop {
@@ -209,9 +209,9 @@ struct Groups<J> {
     related: bool,
 }
 
-impl<J: FnMut(Group) -> anyhow::Result<()>> Groups<J> {
+impl<E, J: FnMut(Group) -> Result<(), E>> Groups<J> {
     /// Starts related or unrelated documents. Ends the previous group if that changes.
-    fn begin(&mut self, related: bool) -> anyhow::Result<()> {
+    fn begin(&mut self, related: bool) -> Result<(), E> {
         if self.related != related {
             self.end()?;
         }
@@ -219,7 +219,7 @@ impl<J: FnMut(Group) -> anyhow::Result<()>> Groups<J> {
         Ok(())
     }
 
-    fn add(&mut self, (document, bytes): (Document, usize)) -> anyhow::Result<()> {
+    fn add(&mut self, (document, bytes): (Document, usize)) -> Result<(), E> {
         self.documents.push(document);
         self.bytes += bytes;
         let documents_max = if self.related {
@@ -233,7 +233,7 @@ impl<J: FnMut(Group) -> anyhow::Result<()>> Groups<J> {
         Ok(())
     }
 
-    fn end(&mut self) -> anyhow::Result<()> {
+    fn end(&mut self) -> Result<(), E> {
         self.bytes = 0;
         if self.documents.is_empty() {
             return Ok(());

@@ -1,0 +1,82 @@
+//! The log of refused components.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+use kindsight_model::{Digest, InterpreterName, LoadStep, Source};
+
+use crate::catalog::locked;
+use crate::state::clip;
+
+/// Refusals that are remembered: what an operator looks through after a failed roll-out of all
+/// interpreters. Each has at most some 2.5 KB.
+const REFUSED_MAX: usize = 64;
+
+/// A component that was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedComponent {
+    /// When, in Unix milliseconds.
+    pub time_ms: i64,
+    /// Its source.
+    pub source: Source,
+    /// The name it was sent under; of a file the nearest name to its stem.
+    pub name: InterpreterName,
+    /// Its file in the watched directory.
+    pub file: Option<String>,
+    /// The digest of its bytes.
+    pub digest: Digest,
+    /// The step that refused it.
+    pub step: LoadStep,
+    /// The reason.
+    pub why: String,
+}
+
+/// The last refusals. A component that is refused under a name that is not known leaves nothing but a
+/// line here.
+#[derive(Default)]
+pub(crate) struct RefusedLog {
+    refused: Mutex<VecDeque<RefusedComponent>>,
+}
+
+impl RefusedLog {
+    /// Adds a refusal; the oldest is forgotten. The same component under the same name is there once.
+    pub(crate) fn add(&self, refused: RefusedComponent) {
+        let why = clip(&refused.why);
+        let refused = RefusedComponent { why, ..refused };
+        let mut log = locked(&self.refused);
+        log.retain(|it| it.digest != refused.digest || it.name != refused.name);
+        log.push_front(refused);
+        log.truncate(REFUSED_MAX);
+    }
+
+    pub(crate) fn newest_first(&self) -> Vec<RefusedComponent> {
+        locked(&self.refused).iter().cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_refusals_are_remembered_each_once() {
+        let log = RefusedLog::default();
+        let refused = |number: i64| RefusedComponent {
+            time_ms: number,
+            source: Source::Upload,
+            name: "junk".parse().expect("a name"),
+            file: None,
+            digest: Digest::of(&number.to_le_bytes()),
+            step: LoadStep::Validated,
+            why: "x".repeat(10_000),
+        };
+        for number in 0..1000 {
+            log.add(refused(number));
+        }
+        log.add(refused(990));
+        let newest = log.newest_first();
+        assert_eq!(newest.len(), REFUSED_MAX);
+        assert_eq!((newest[0].time_ms, newest[1].time_ms), (990, 999));
+        assert!(newest.iter().all(|it| it.why.len() <= 2048));
+    }
+}

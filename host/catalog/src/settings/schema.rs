@@ -1,0 +1,221 @@
+//! The cost of a settings schema, counted before anything is validated by it.
+//!
+//! A schema of 2.6 KB may refer to its parts 2^40 times. So it is walked as a validator would, with
+//! every reference followed, and refused when its component is loaded where that takes too many steps.
+
+use serde_json::{Map, Value};
+
+/// Steps of a schema with every reference followed: each value in it is one. Schemas for people to fill
+/// in have some hundred.
+const SCHEMA_STEPS_MAX: usize = 10_000;
+/// Nested values on the way from the root of a schema, with every reference followed.
+const SCHEMA_DEPTH_MAX: usize = 64;
+/// Bytes of one regular expression.
+const PATTERN_BYTES_MAX: usize = 512;
+/// Steps of a pattern, which costs more at each byte than any other keyword.
+const PATTERN_STEPS: usize = 64;
+
+/// Keywords that are refused: those that reach out of the schema, or give a reference another meaning,
+/// and those that have a validator go through the same part of the settings again at every level.
+const REFUSED: [&str; 7] = [
+    "$anchor",
+    "$dynamicAnchor",
+    "$dynamicRef",
+    "$recursiveAnchor",
+    "$recursiveRef",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+];
+/// Keywords whose value is data: what looks like a reference in it is none.
+const DATA: [&str; 4] = ["const", "default", "enum", "examples"];
+/// Keywords whose members are named by the author: a property may be called `$anchor`.
+const NAMED: [&str; 5] = [
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+    "patternProperties",
+    "properties",
+];
+
+/// The cost of a schema.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Cost {
+    /// Steps for each part of the settings, at most.
+    pub(crate) steps: usize,
+    /// It compares the elements of arrays with each other.
+    pub(crate) asks_for_unique: bool,
+}
+
+/// Checks whether a schema is within the budget. Called at every load; takes a millisecond at most.
+///
+/// # Errors
+/// The limit that it is over, or the keyword that is refused, for its author.
+pub(crate) fn check(schema: &str) -> Result<(), String> {
+    let checked = cost(schema).map(|_| ());
+    checked.map_err(|why| format!("its settings-schema: {why}"))
+}
+
+/// The cost of a schema within the budget.
+///
+/// # Errors
+/// As [`check`].
+pub(crate) fn cost(schema: &str) -> Result<Cost, String> {
+    let root: Value = serde_json::from_str(schema).map_err(|error| error.to_string())?;
+    let mut walk = Walk {
+        root: &root,
+        cost: Cost::default(),
+        references: Vec::new(),
+    };
+    walk.schema(&root, 0)?;
+    Ok(walk.cost)
+}
+
+struct Walk<'s> {
+    root: &'s Value,
+    cost: Cost,
+    /// The references that were followed on the way here.
+    references: Vec<&'s str>,
+}
+
+impl<'s> Walk<'s> {
+    fn step(&mut self, steps: usize, depth: usize) -> Result<(), String> {
+        self.cost.steps += steps;
+        if self.cost.steps > SCHEMA_STEPS_MAX {
+            return Err(format!(
+                "with every `$ref` followed it has more than {SCHEMA_STEPS_MAX} steps, which is the limit"
+            ));
+        }
+        if depth > SCHEMA_DEPTH_MAX {
+            return Err(format!(
+                "with every `$ref` followed it is nested deeper than {SCHEMA_DEPTH_MAX}, which is the limit"
+            ));
+        }
+        Ok(())
+    }
+
+    /// A value in which members are keywords.
+    fn schema(&mut self, value: &'s Value, depth: usize) -> Result<(), String> {
+        self.step(1, depth)?;
+        match value {
+            Value::Object(members) => {
+                for (keyword, value) in members {
+                    self.keyword(keyword, value, depth)?;
+                }
+                Ok(())
+            }
+            Value::Array(items) => {
+                let mut items = items.iter();
+                items.try_for_each(|item| self.schema(item, depth + 1))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn keyword(&mut self, keyword: &'s str, value: &'s Value, depth: usize) -> Result<(), String> {
+        if REFUSED.contains(&keyword) || (keyword == "$id" && depth > 0) {
+            return Err(format!("`{keyword}` is not supported in a settings-schema"));
+        }
+        match (keyword, value) {
+            ("$ref", value) => self.reference(value, depth),
+            ("pattern", Value::String(pattern)) => self.pattern(pattern, depth),
+            ("uniqueItems", value) => {
+                self.cost.asks_for_unique |= *value == Value::Bool(true);
+                self.step(1, depth)
+            }
+            (keyword, value) if DATA.contains(&keyword) => self.data(value, depth + 1),
+            (keyword, Value::Object(members)) if NAMED.contains(&keyword) => {
+                self.named(keyword, members, depth)
+            }
+            (_, value) => self.schema(value, depth + 1),
+        }
+    }
+
+    fn named(
+        &mut self,
+        keyword: &str,
+        members: &'s Map<String, Value>,
+        depth: usize,
+    ) -> Result<(), String> {
+        for (name, value) in members {
+            if keyword == "patternProperties" {
+                self.pattern(name, depth)?;
+            }
+            self.schema(value, depth + 1)?;
+        }
+        Ok(())
+    }
+
+    fn pattern(&mut self, pattern: &str, depth: usize) -> Result<(), String> {
+        if pattern.len() > PATTERN_BYTES_MAX {
+            return Err(format!(
+                "a pattern of {} bytes is over the limit of {PATTERN_BYTES_MAX} bytes",
+                pattern.len()
+            ));
+        }
+        self.step(PATTERN_STEPS, depth)
+    }
+
+    fn data(&mut self, value: &Value, depth: usize) -> Result<(), String> {
+        self.step(1, depth)?;
+        match value {
+            Value::Object(members) => {
+                let mut members = members.values();
+                members.try_for_each(|it| self.data(it, depth + 1))
+            }
+            Value::Array(items) => items.iter().try_for_each(|it| self.data(it, depth + 1)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Follows a reference within the schema.
+    fn reference(&mut self, value: &'s Value, depth: usize) -> Result<(), String> {
+        let local = value
+            .as_str()
+            .filter(|it| *it == "#" || it.starts_with("#/"));
+        let Some(reference) = local else {
+            return Err(format!(
+                "`$ref` {} is not of the form `#/…`: nothing else is followed",
+                short(value)
+            ));
+        };
+        if self.references.contains(&reference) {
+            return Err(format!(
+                "`{}` refers to itself, which is not supported in a settings-schema",
+                short(value)
+            ));
+        }
+        let pointer = reference.strip_prefix('#').unwrap_or_default();
+        let target = self.root.pointer(&decoded(pointer));
+        let target = target.ok_or_else(|| format!("`$ref` {} leads nowhere", short(value)))?;
+        self.references.push(reference);
+        self.schema(target, depth + 1)?;
+        self.references.pop();
+        Ok(())
+    }
+}
+
+/// A pointer in a fragment, where `%` and `"` may be percent-encoded.
+fn decoded(pointer: &str) -> String {
+    let mut bytes = Vec::with_capacity(pointer.len());
+    let mut rest = pointer.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let digits = after.get(..2).and_then(|it| std::str::from_utf8(it).ok());
+        let byte = digits.and_then(|it| u8::from_str_radix(it, 16).ok());
+        if let Some(byte) = byte.filter(|_| *first == b'%') {
+            bytes.push(byte);
+            rest = after.get(2..).unwrap_or_default();
+        } else {
+            bytes.push(*first);
+            rest = after;
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn short(value: &Value) -> String {
+    let text = value.to_string();
+    text.chars().take(80).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+use expect_test::expect;
+use serde_json::json;
+
+use super::*;
+
+/// A schema of so many parts that each refer twice to the next.
+fn bomb(parts: usize) -> String {
+    let last = (format!("d{parts}"), json!({"type": "string"}));
+    let each = (0..parts).map(|number| {
+        let next = format!("#/$defs/d{}", number + 1);
+        let twice = json!({"allOf": [{"$ref": next}, {"$ref": next}]});
+        (format!("d{number}"), twice)
+    });
+    let parts: Map<String, Value> = each.chain([last]).collect();
+    json!({"$ref": "#/$defs/d0", "$defs": parts}).to_string()
+}
+
+#[test]
+fn a_schema_for_people_costs_some_steps() {
+    let schema = json!({
+        "$id": "https://example.com/settings.json",
+        "type": "object",
+        "required": ["level"],
+        "properties": {
+            "level": {"type": "integer", "maximum": 9},
+            "color": {"$ref": "#/$defs/color~1name"},
+            "$ref": {"enum": [{"$ref": "no reference"}]},
+            "tags": {"items": {"pattern": "^[a-z]+$"}, "uniqueItems": true}
+        },
+        "$defs": {"color/name": {"enum": ["red", "green"]}},
+        "additionalProperties": false
+    });
+    let cost = cost(&schema.to_string()).expect("a usual schema");
+    assert!((80..150).contains(&cost.steps), "{cost:?}");
+    assert!(cost.asks_for_unique);
+}
+
+#[test]
+fn a_schema_over_the_budget_is_refused_with_the_limit() {
+    let deep = (0..100).fold(json!({}), |inner, _| json!({"not": inner}));
+    let many: Vec<Value> = (0..11_000).map(|_| json!(true)).collect();
+    let mut refusals = String::new();
+    for schema in [
+        bomb(40),
+        bomb(27),
+        bomb(14),
+        deep.to_string(),
+        json!({"anyOf": many}).to_string(),
+        json!({"enum": many}).to_string(),
+        json!({"pattern": "x".repeat(600)}).to_string(),
+    ] {
+        refusals.push_str(&check(&schema).expect_err("over the budget"));
+        refusals.push('\n');
+    }
+    expect![[r#"
+        its settings-schema: with every `$ref` followed it is nested deeper than 64, which is the limit
+        its settings-schema: with every `$ref` followed it is nested deeper than 64, which is the limit
+        its settings-schema: with every `$ref` followed it has more than 10000 steps, which is the limit
+        its settings-schema: with every `$ref` followed it is nested deeper than 64, which is the limit
+        its settings-schema: with every `$ref` followed it has more than 10000 steps, which is the limit
+        its settings-schema: with every `$ref` followed it has more than 10000 steps, which is the limit
+        its settings-schema: a pattern of 600 bytes is over the limit of 512 bytes
+    "#]]
+    .assert_eq(&refusals);
+    check(&bomb(6)).expect("some hundred steps");
+}
+
+#[test]
+fn a_schema_that_reaches_out_or_refers_to_itself_is_refused() {
+    let mut refusals = String::new();
+    for schema in [
+        json!({"$ref": "#"}),
+        json!({"$ref": "#/$defs/a", "$defs": {"a": {"items": {"$ref": "#/$defs/b"}}, "b": {"not": {"$ref": "#/$defs/a"}}}}),
+        json!({"$ref": "file:///etc/passwd"}),
+        json!({"items": {"$ref": "#/$defs/none"}}),
+        json!({"items": {"$ref": 1}}),
+        json!({"items": {"$id": "x", "$ref": "#"}}),
+        json!({"items": {"$dynamicRef": "#x"}}),
+        json!({"unevaluatedProperties": false}),
+    ] {
+        refusals.push_str(&check(&schema.to_string()).expect_err("refused"));
+        refusals.push('\n');
+    }
+    expect![[r##"
+        its settings-schema: `"#"` refers to itself, which is not supported in a settings-schema
+        its settings-schema: `"#/$defs/b"` refers to itself, which is not supported in a settings-schema
+        its settings-schema: `$ref` "file:///etc/passwd" is not of the form `#/…`: nothing else is followed
+        its settings-schema: `$ref` "#/$defs/none" leads nowhere
+        its settings-schema: `$ref` 1 is not of the form `#/…`: nothing else is followed
+        its settings-schema: `$id` is not supported in a settings-schema
+        its settings-schema: `$dynamicRef` is not supported in a settings-schema
+        its settings-schema: `unevaluatedProperties` is not supported in a settings-schema
+    "##]]
+    .assert_eq(&refusals);
+}
+
+#[test]
+fn the_built_in_schemas_are_within_the_budget() {
+    for schema in [r#"{"type": "object"}"#, "{}"] {
+        check(schema).expect("small");
+    }
+}

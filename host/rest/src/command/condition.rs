@@ -1,0 +1,80 @@
+//! Conditions of commands: `If-Match` with the digest of the live version.
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, header};
+use kindsight_api::interpreters::LiveCondition;
+use kindsight_api::problem::PartialProblem;
+use kindsight_model::Digest;
+use kindsight_status::clipped;
+
+use crate::problem::Problem;
+
+/// Extractor of the header `If-Match`: `*`, or digests as they come in `ETag`.
+#[derive(Debug)]
+pub(crate) struct IfMatch(pub(crate) LiveCondition);
+
+impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let mut values = parts.headers.get_all(header::IF_MATCH).iter().peekable();
+        if values.peek().is_none() {
+            return Ok(Self(LiveCondition::Any));
+        }
+        let values = values.map(|value| String::from_utf8_lossy(value.as_bytes()));
+        let text = values.collect::<Vec<_>>().join(",");
+        condition(&text).map(Self).ok_or_else(|| {
+            let detail = format!("`{}` is not a list of digests", clipped(&text));
+            let expected = "`*`, or digests as `\"sha256:…\"`, with a comma between them";
+            Problem::invalid(vec![PartialProblem::new("If-Match", detail, expected)])
+        })
+    }
+}
+
+/// Reads the value of `If-Match`. A tag that is no digest, or a weak one, matches nothing.
+fn condition(text: &str) -> Option<LiveCondition> {
+    if text.trim() == "*" {
+        return Some(LiveCondition::Present);
+    }
+    let mut digests: Vec<Digest> = Vec::new();
+    for tag in text.split(',') {
+        let tag = tag.trim();
+        let strong = tag.strip_prefix("W/").unwrap_or(tag);
+        let inner = strong.strip_prefix('"')?.strip_suffix('"')?;
+        if strong.len() == tag.len() {
+            digests.extend(super::digest(inner).ok());
+        }
+    }
+    Some(LiveCondition::OneOf(digests))
+}
+
+/// The tag of a digest, for the header `ETag`.
+pub(crate) fn etag(digest: &Digest) -> Option<HeaderValue> {
+    HeaderValue::try_from(format!("\"{digest}\"")).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_tags_is_read() {
+        let digest = Digest::of(b"component");
+        let one_of = |digests: &[&Digest]| {
+            let digests = digests.iter().map(|it| (*it).clone());
+            Some(LiveCondition::OneOf(digests.collect()))
+        };
+        assert_eq!(condition(" * "), Some(LiveCondition::Present));
+        assert_eq!(condition(&format!("\"{digest}\"")), one_of(&[&digest]));
+        let upper = digest
+            .to_string()
+            .to_uppercase()
+            .replace("SHA256", "sha256");
+        let two = format!("\"x\" , W/\"{digest}\",\"{upper}\"");
+        assert_eq!(condition(&two), one_of(&[&digest]));
+        for invalid in ["", "\"", "x", &digest.to_string(), "\"a\",b"] {
+            assert_eq!(condition(invalid), None, "{invalid}");
+        }
+    }
+}
