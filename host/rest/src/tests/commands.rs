@@ -195,9 +195,14 @@ async fn a_command_under_a_condition_is_refused_where_another_version_is_live() 
             (&other, StatusCode::PRECONDITION_FAILED),
             (&"rubbish".to_owned(), StatusCode::BAD_REQUEST),
         ] {
+            let media_type = match body {
+                "component" => "application/wasm",
+                _ => "application/json",
+            };
             let request = Request::builder()
                 .method(method)
                 .uri(format!("/v2/interpreters/apps{uri}"))
+                .header(header::CONTENT_TYPE, media_type)
                 .header(header::IF_MATCH, tag)
                 .body(Body::from(body))
                 .unwrap();
