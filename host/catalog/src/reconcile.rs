@@ -146,8 +146,8 @@ impl Catalog {
         for _ in 0..TRIES {
             let before = self.snapshot();
             if !anew && before.head.is(self.store.head()?.as_deref()) {
-                // It was followed while this waited for its turn.
-                return Ok(true);
+                // It was followed while this waited for its turn, or was a change of this host.
+                return Ok(false);
             }
             loaded.extend(before.loaded.clone());
             let mut found = self.reconcile(&loaded)?;

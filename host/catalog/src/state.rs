@@ -14,7 +14,7 @@ pub(crate) use stored::{FORMAT, Head, StoredError, read_entry, read_legacy, writ
 
 /// Names a state holds; a further one is refused.
 pub(crate) const NAMES_MAX: usize = 1000;
-/// Refused versions that are remembered of one source.
+/// Refused versions that are remembered of one source, and refusals of one name in its history.
 const REFUSED_KEPT_MAX: usize = 5;
 /// Events that are remembered of one name.
 const HISTORY_MAX: usize = 50;
@@ -217,9 +217,16 @@ impl Entry {
         self.sources.get(&Source::Directory)?.file.as_deref()
     }
 
-    /// Adds an event to the history; the oldest are forgotten.
+    /// Adds an event to the history; the oldest are forgotten. Of refusals only a few are kept: junk that
+    /// is sent drives no change out of it.
     pub(crate) fn record(&mut self, event: Event) {
         self.history.push_back(event);
+        let is_refusal = |it: &Event| it.action == CatalogAction::Refuse;
+        let refusals = self.history.iter().filter(|it| is_refusal(it)).count();
+        if refusals > REFUSED_KEPT_MAX {
+            let oldest = self.history.iter().position(is_refusal);
+            oldest.map(|oldest| self.history.remove(oldest));
+        }
         while self.history.len() > HISTORY_MAX {
             self.history.pop_front();
         }

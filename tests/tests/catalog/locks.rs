@@ -1,9 +1,12 @@
 //! Locks: readers wait for nobody, and commands do not wait for each other's slow work.
 
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::{Host, component, file, name, upload};
+use kindsight_catalog::CatalogLimits;
+use kindsight_interpreter::Interpreters;
+
+use crate::{Host, component, engine_limits, file, name, upload};
 
 /// Time after which something waits.
 const WAITS: Duration = Duration::from_secs(20);
@@ -52,4 +55,36 @@ fn changes_made_at_the_same_time_all_hold() {
     assert_eq!(host.store.kept().components.len(), 8);
     let again = host.again();
     assert_eq!(again.live(), live);
+}
+
+/// The version to go back to is neither in memory nor in a cache: it is compiled, and nobody notices.
+#[test]
+fn readers_and_other_commands_do_not_wait_for_a_rollback_that_compiles() {
+    let interpreters = Interpreters::start(engine_limits(), None).expect("an engine");
+    let limits = CatalogLimits::default();
+    let host = Host::open_on(Arc::default(), &[], limits, Arc::new(interpreters));
+    let host = host.expect("a catalog");
+    host.load(&upload("b", component("b", "1.0.0")));
+    for version in ["1.0.0", "2.0.0", "3.0.0"] {
+        host.load(&upload("a", component("a", version)));
+    }
+    host.catalog.rollback(&name("a")).expect("it is in memory");
+    let (mut longest, mut commands) = (Duration::ZERO, 0_u32);
+    let took = std::thread::scope(|scope| {
+        let begun = Instant::now();
+        let going_back = scope.spawn(|| host.catalog.rollback(&name("a")));
+        while !going_back.is_finished() {
+            let begun = Instant::now();
+            assert_eq!(host.catalog.entries().len(), 2);
+            let disabled = host.catalog.set_disabled(&name("b"), commands % 2 == 0);
+            disabled.expect("a name");
+            commands += 1;
+            longest = longest.max(begun.elapsed());
+        }
+        going_back.join().expect("no panic").expect("there is one");
+        begun.elapsed()
+    });
+    assert_eq!(host.judges("a"), "a 1.0.0");
+    assert!(commands > 1, "{commands} commands in {took:?}");
+    assert!(longest < took / 2, "{longest:?} of {took:?}");
 }

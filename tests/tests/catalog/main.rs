@@ -59,7 +59,15 @@ impl Host {
         limits: CatalogLimits,
         engine: Limits,
     ) -> Result<Self, OpenError> {
-        let interpreters = Arc::new(start(engine));
+        Self::open_on(store, built_in, limits, Arc::new(start(engine)))
+    }
+
+    fn open_on(
+        store: Arc<FailingStore>,
+        built_in: &[Vec<u8>],
+        limits: CatalogLimits,
+        interpreters: Arc<Interpreters>,
+    ) -> Result<Self, OpenError> {
         let built_in = built_in.iter().map(|wasm| interpreters.load_built_in(wasm));
         let built_in: Result<Vec<_>, _> = built_in.collect();
         let swaps = Arc::new(AtomicUsize::new(0));

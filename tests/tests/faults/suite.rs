@@ -187,19 +187,14 @@ impl Host {
         seen
     }
 
-    /// Checks that the same words are in the history of the file's name.
+    /// Checks that the same words are in the log of refusals, and that no name is left.
     fn is_remembered(&self, name: &str, step: LoadStep, why: &str) {
-        let entry = self
-            .catalog
-            .entry(&InterpreterName::from_lossy(name))
-            .expect("an entry");
-        let event = entry.history.back().expect("an event");
-        let message = format!("{step}: {why}");
-        assert!(
-            message.starts_with(&event.outcome),
-            "{name}: {}",
-            event.outcome
-        );
+        let name = InterpreterName::from_lossy(name);
+        let mut refused = self.catalog.refused().into_iter();
+        let refused = refused.find(|it| it.name == name).expect("a refusal");
+        assert_eq!(refused.step, step, "{name}");
+        assert!(why.starts_with(&refused.why), "{name}: {}", refused.why);
+        assert!(self.catalog.entry(&name).is_none(), "{name}");
     }
 }
 

@@ -121,6 +121,35 @@ fn what_is_kept_is_bounded() {
 }
 
 #[test]
+fn refusals_drive_no_change_out_of_a_history() {
+    let mut entry = Entry::default();
+    let event = |action, time_ms| Event {
+        time_ms,
+        action,
+        by: None,
+        digest: None,
+        version: String::new(),
+        outcome: String::new(),
+    };
+    for number in 0..10 {
+        entry.record(event(CatalogAction::Load, number));
+        for _ in 0..50 {
+            entry.record(event(CatalogAction::Refuse, number));
+        }
+    }
+    let count = |action| {
+        entry
+            .history
+            .iter()
+            .filter(|it| it.action == action)
+            .count()
+    };
+    assert_eq!(count(CatalogAction::Load), 10);
+    assert_eq!(count(CatalogAction::Refuse), REFUSED_KEPT_MAX);
+    assert_eq!(entry.history.back().map(|it| it.time_ms), Some(9));
+}
+
+#[test]
 fn names_of_which_nothing_is_used_do_not_keep_good_names_out() {
     let mut state = CatalogState::default();
     for number in 0..NAMES_MAX {
