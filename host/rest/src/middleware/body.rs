@@ -57,7 +57,6 @@ impl BodyRules {
         if body.is_end_stream() {
             return Ok((Bytes::new(), None));
         }
-        self.check_type(parts)?;
         let activity = parts.extensions.get::<Arc<Activity>>();
         let is_waiting = parts.headers.contains_key(header::EXPECT);
         let mut reading = Reading {
@@ -66,8 +65,18 @@ impl BodyRules {
             activity: activity.map(Arc::as_ref),
             transfer: Transfer::begin(),
         };
-        if length(parts).is_some_and(|length| length > self.max) {
-            return Err(reading.too_large(!is_waiting).await);
+        let is_too_large = length(parts).is_some_and(|length| length > self.max);
+        let refused = self.check_type(parts).and(if is_too_large {
+            Err(Problem::too_large(self.max))
+        } else {
+            Ok(())
+        });
+        if let Err(problem) = refused {
+            // A client that waits to be asked for the body reads the error at once.
+            if !is_waiting {
+                reading.drop_rest().await;
+            }
+            return Err(problem);
         }
         let whole = reading.whole().await;
         if let Some(activity) = reading.activity {
@@ -134,7 +143,8 @@ impl Reading<'_> {
         while let Some(bytes) = self.next().await? {
             if whole.len().saturating_add(bytes.len()) > self.rules.max {
                 drop((whole, held));
-                return Err(self.too_large(true).await);
+                self.drop_rest().await;
+                return Err(Problem::too_large(self.rules.max));
             }
             let more = self.hold(bytes.len()).await?;
             match &mut held {
@@ -196,19 +206,16 @@ impl Reading<'_> {
         held.ok_or_else(Problem::busy)
     }
 
-    /// The answer to a body that is too large.
+    /// Reads and drops what is sent of a body that is refused.
     ///
-    /// A client that waits to be asked for it (`Expect`) reads the error at once, and has sent nothing.
-    /// Any other is sending already, and most look for an answer only when they are done: what they send
-    /// is dropped as it comes, or they would find a broken connection instead of the error.
-    async fn too_large(&mut self, is_sending: bool) -> Problem {
+    /// Most clients look for an answer only when they have sent everything: they would find a broken
+    /// connection instead of the error.
+    async fn drop_rest(&mut self) {
         let mut dropped: usize = 0;
-        while is_sending
-            && dropped < DROPPED_BYTES_MAX
+        while dropped < DROPPED_BYTES_MAX
             && let Ok(Some(bytes)) = self.next().await
         {
             dropped = dropped.saturating_add(bytes.len());
         }
-        Problem::too_large(self.rules.max)
     }
 }

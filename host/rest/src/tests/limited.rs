@@ -147,13 +147,21 @@ async fn a_component_that_is_said_to_be_too_large_is_not_asked_for() {
 #[tokio::test]
 async fn who_sends_too_much_still_reads_why() {
     const BYTES: usize = 20 << 20;
-    let head = format!(
-        "POST /v2/interpret HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {BYTES}\r\n\r\n"
-    );
-    let request = head + &" ".repeat(BYTES);
-    let (answer, _) = serve_to(Limits::default(), move |address| ask(address, &request)).await;
-    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
-    assert!(answer.contains("larger than"), "{answer}");
+    for (media_type, status, why) in [
+        ("application/json", 413, "larger than"),
+        ("text/plain", 415, "has to be"),
+    ] {
+        let head = format!(
+            "POST /v2/interpret HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: {media_type}\r\nContent-Length: {BYTES}\r\n\r\n"
+        );
+        let request = head + &" ".repeat(BYTES);
+        let (answer, _) = serve_to(Limits::default(), move |address| ask(address, &request)).await;
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status} ")),
+            "{answer}"
+        );
+        assert!(answer.contains(why), "{answer}");
+    }
 }
 
 #[tokio::test]
