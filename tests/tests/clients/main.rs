@@ -8,6 +8,7 @@
 mod health;
 mod http;
 mod names;
+mod rechecks;
 mod secrets;
 mod stage;
 
@@ -29,6 +30,7 @@ macro_rules! cases {
 const CASES: &[Case] = &cases![
     health::a_server_that_nobody_attacks_is_healthy,
     names::unknown_names_cost_no_more_than_their_answer,
+    rechecks::thousands_of_objects_that_ask_for_a_time_that_is_over_wait_their_turn,
     secrets::a_guest_that_tells_all_it_is_told_tells_no_secret,
 ];
 
