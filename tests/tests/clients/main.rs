@@ -12,6 +12,7 @@ mod http;
 mod interpret;
 mod names;
 mod origins;
+mod rechecks;
 mod secrets;
 mod slow;
 mod stage;
@@ -46,6 +47,7 @@ const CASES: &[Case] = &cases![
     origins::a_body_of_another_type_or_compressed_is_not_read,
     origins::a_page_of_another_site_computes_and_changes_nothing,
     origins::a_page_under_a_name_of_its_own_reads_and_changes_nothing,
+    rechecks::thousands_of_objects_that_ask_for_a_time_that_is_over_wait_their_turn,
     secrets::a_guest_that_tells_all_it_is_told_tells_no_secret,
     slow::a_head_has_an_end_however_often_a_byte_comes,
     slow::bodies_that_stand_still_give_way_to_those_that_move,

@@ -22,7 +22,7 @@ pub struct Resource<'a> {
     #[schema(example = "sink-configmap")]
     pub name: Cow<'a, str>,
     /// With `output=detail`: the manifest, or with `type=cluster` the object as the cluster reported
-    /// it. Data of Secrets is left out.
+    /// it. Values of Secrets are `REDACTED`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = serde_json::Value)]
     pub detail: Option<Detail>,

@@ -28,6 +28,10 @@ pub(crate) fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Option<Ver
             let message = level.unwrap_or_else(|| "no settings".to_owned());
             Some(Verdict::ready("Settings", message))
         }
+        "recheck" => {
+            let at_ms = object.at("/spec/at").integer().unwrap_or(0);
+            Some(Verdict::pending("Rechecks", "").recheck_at(at_ms))
+        }
         "waver" => {
             let is_even = CALLS.fetch_add(1, Ordering::Relaxed).is_multiple_of(2);
             Some(if is_even {
