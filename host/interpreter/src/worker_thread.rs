@@ -77,7 +77,7 @@ impl<M: Fn() -> Worker> WorkerThread<M> {
             work,
             idle_max,
             begun: None,
-            owed: Duration::ZERO,
+            owed: SENT_TURN * REPORTS_PER_SENT,
         }
     }
 
@@ -96,14 +96,11 @@ impl<M: Fn() -> Worker> WorkerThread<M> {
         {
             self.begun = Some((slice, Vec::new()));
         }
-        if self.begun.is_none() || !self.owed.is_zero() {
-            match self.work.reported.try_recv() {
-                Ok(slice) => {
-                    self.report(&slice);
-                    return true;
-                }
-                Err(_) => self.owed = Duration::ZERO,
-            }
+        if (self.begun.is_none() || !self.owed.is_zero())
+            && let Ok(slice) = self.work.reported.try_recv()
+        {
+            self.report(&slice);
+            return true;
         }
         if let Some((slice, judged)) = self.begun.take() {
             self.begun = self.go_on(slice, judged);

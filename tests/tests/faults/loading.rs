@@ -342,6 +342,45 @@ fn a_description_that_is_garbage_is_refused() {
 }
 
 #[test]
+fn a_refusal_repeats_only_the_beginning_of_a_name() {
+    let long = "a".repeat(90_000);
+    for text in [
+        format!(r#"(component (import "{long}" (func)))"#),
+        format!(
+            r#"(component (instance $i) (export "kindsight:interpreter/interpreter@2.0.0-{long}" (instance $i)))"#
+        ),
+    ] {
+        let bytes = wat::parse_str(&text).expect("a component");
+        let error = start(one_worker()).load(&bytes).expect_err("it is refused");
+        let error = error.with_step();
+        assert!(error.contains(&"a".repeat(4000)), "{error}");
+        assert!(error.len() < 4400, "{}", error.len());
+    }
+}
+
+/// Names of functions are what backtraces would show.
+#[test]
+fn a_fault_names_no_function_of_the_component() {
+    let evil = "evil\\1b[31m\\0aname";
+    for realloc in ["unreachable", "(i32.const -8)"] {
+        let module = Module {
+            fields: format!(r#"(func $"{evil}" (export "{evil}") (result i32) {realloc})"#),
+            realloc: format!(r#"(call $"{evil}")"#),
+            ..Module::default()
+        };
+        let interpreters = start(one_worker());
+        let loaded = interpreters.load(&module.build()).expect("a component");
+        let loaded = vec![(kindsight_model::Source::Upload, loaded)];
+        interpreters.publish(loaded).expect("a set");
+        let judged = interpreters.judge_each(&[crate::object("hand.example.com", "{}")].into(), 0);
+        let message = &judged[0].message;
+        assert!(judged[0].reason.starts_with("Interpreter"), "{message}");
+        assert!(!message.contains("evil"), "{message}");
+        assert!(!message.contains(char::is_control), "{message:?}");
+    }
+}
+
+#[test]
 fn what_is_too_large_is_refused_unread() {
     let interpreters = start(kindsight_interpreter::Limits {
         component_bytes_max: 1000,

@@ -2,6 +2,7 @@
 
 use std::fmt::{Debug, Write as _};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use kindsight_interpreter::{Memo, Siblings, Worker};
 use kindsight_model::Source;
@@ -84,6 +85,39 @@ fn a_flood_ends_after_its_lines_and_costs_no_verdict() {
     assert_eq!(
         (lines[0].as_str(), lines[31].as_str()),
         ("line 0", "line 31")
+    );
+}
+
+/// The lines of so many calls, each about another object.
+fn logged_by_calls(what: &str, calls: usize) -> Vec<String> {
+    let interpreters = start(one_worker());
+    let talker = hostile(&interpreters, r#"{"name": "talker"}"#);
+    interpreters
+        .publish(vec![(Source::Upload, talker)])
+        .expect("a set");
+    let set = interpreters.published();
+    let mut worker = Worker::new(one_worker(), Arc::new(Memo::new(0)));
+    let lines = Lines::default();
+    tracing::subscriber::with_default(lines.clone(), || {
+        for number in 0..calls {
+            let object = thing(&format!(r#"{{"do": "{what}", "number": {number}}}"#));
+            worker.judge(&set, &object, &Siblings::none(), 0);
+        }
+        // As the circuit breaker does each second.
+        let stats = set.stats("talker").expect("it is live");
+        let (_, talker) = set.interpreters().next().expect("it is live");
+        stats.tell_dropped_lines(Instant::now() + Duration::from_mins(1), talker.by());
+    });
+    lines.0.lock().expect("no panic").clone()
+}
+
+#[test]
+fn many_calls_do_not_flood_the_log_either() {
+    let lines = logged_by_calls("flood-log", 10);
+    assert_eq!(lines.len(), 101);
+    assert_eq!(
+        lines[100],
+        "220 lines about this interpreter were dropped: too many in 10 s"
     );
 }
 

@@ -10,7 +10,7 @@ use kindsight_server::interpreter::{Isolation, Limits};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits of interpreters")]
 pub(crate) struct InterpreterArgs {
-    /// Processor time for one verdict, in milliseconds.
+    /// Processor time for one verdict, in milliseconds; 100 ms are added for each MiB of input.
     #[arg(long, env = "KINDSIGHT_CALL_DEADLINE_MS", default_value_t = 50)]
     call_deadline_ms: u64,
     /// Memory of one instance, in bytes.
@@ -41,7 +41,7 @@ pub(crate) struct InterpreterArgs {
     #[arg(long, env = "KINDSIGHT_VERSIONS_KEPT_MAX", default_value_t = 5)]
     versions_kept_max: usize,
     /// Percentage of faults in the calls of the last minute at which the circuit breaker rolls an
-    /// interpreter back to its previous version; 0 turns the circuit breaker off.
+    /// interpreter back to a version that does better; 0 turns the circuit breaker off.
     #[arg(long, env = "KINDSIGHT_BREAKER_FAULT_PERCENT", default_value_t = 50)]
     breaker_fault_percent: u64,
     /// Calls in the last minute below which the circuit breaker does nothing.
