@@ -266,3 +266,21 @@ fn a_component_that_cannot_be_read_now_is_not_dropped() {
     let host = Host::over(FailingStore::over(store.kept()), &[]);
     assert_eq!(host.live(), ["a 1.0.0 Upload"]);
 }
+
+/// Hosts of before took an interpreter out where nothing of its name was left.
+#[test]
+fn what_an_older_host_took_out_comes_back_by_its_digest() {
+    let built_in = component("a", "1.0.0");
+    let version = serde_json::json!({"digest": digest(&built_in), "version": "1.0.0",
+        "outcome": "rolled-back", "why": "too many faults", "received-ms": 1});
+    let state = serde_json::json!({"format": 2, "entries": {"a": {
+        "sources": {"built-in": {"versions": [version]}}, "history": []}}});
+    let store = over_state(state.to_string().as_bytes());
+    let host = Host::over(store, std::slice::from_ref(&built_in));
+    assert_eq!(host.judges("a"), "nobody");
+    expect!["Unchanged: a was not disabled: nothing changed; no version of it is live; 1.0.0 was rolled back from (too many faults): `promote --digest sha256:…` brings it back"]
+        .assert_eq(&outcome_text(&host.catalog.set_disabled(&name("a"), false)));
+    let promoted = host.catalog.promote(&name("a"), Some(&digest(&built_in)));
+    expect!["Live: a 1.0.0 is live"].assert_eq(&outcome_text(&promoted));
+    assert_eq!(host.judges("a"), "a 1.0.0");
+}

@@ -16,9 +16,10 @@ use crate::answer::{Answers, Chunks};
 use crate::problem::Problem;
 use crate::routes::errors::CommonErrors;
 
-/// The most placements (apps in clusters), and the most names to filter by, of a query that is probably
-/// answered in little: what is looked up for each name in each placement takes some microseconds.
+/// The most placements (apps in clusters) of a query that is probably answered in little: what is looked
+/// up for each name in each placement takes some microseconds.
 const SMALL_QUERY_PLACEMENTS_MAX: usize = 64;
+/// The most names to filter by of such a query.
 const SMALL_QUERY_NAMES_MAX: usize = 8;
 
 type Pairs = Result<Query<Vec<(String, String)>>, QueryRejection>;

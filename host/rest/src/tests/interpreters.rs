@@ -47,7 +47,7 @@ async fn all_interpreters_are_listed() {
     let text = digests.iter().fold(answer.text, |text, (word, digest)| {
         text.replace(digest, word)
     });
-    expect![[r#"{"generation":7,"interpreters":[{"name":"apps","status":"live","source":"built-in","version":"1.0.0","digest":"live","kinds":["apps/*/Deployment"],"candidate":"candidate","unavailable":"received: too large","calls":12,"faults":3}],"refused":[{"time":"2026-01-02T03:04:05Z","name":"junk","source":"directory","file":"Junk.wasm","digest":"candidate","step":"validated","why":"not a WebAssembly component"}]}"#]].assert_eq(&text);
+    expect![[r#"{"generation":7,"interpreters":[{"name":"apps","status":"live","source":"built-in","version":"1.0.0","digest":"live","kinds":["apps/*/Deployment"],"candidate":"candidate","unavailable":"received: too large","calls":12,"faults":3,"faulting":{"calls":12,"faults":11,"since":"2026-01-02T03:04:05Z"},"trips":0}],"refused":[{"time":"2026-01-02T03:04:05Z","name":"junk","source":"directory","file":"Junk.wasm","digest":"candidate","step":"validated","why":"not a WebAssembly component"}]}"#]].assert_eq(&text);
 }
 
 #[tokio::test]
