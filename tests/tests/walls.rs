@@ -19,10 +19,10 @@ const NAMED_BY: &[(&str, &[&str])] = &[
     ),
     ("wasmparser", &["kindsight-interpreter"]),
     ("jsonschema", &["kindsight-catalog"]),
-    ("hmac", &["kindsight-interpreter"]),
+    ("hmac", &["kindsight-code-cache"]),
     ("hyper", &["kindsight-rest"]),
     ("hyper-util", &["kindsight-rest"]),
-    ("getrandom", &["kindsight-interpreter"]),
+    ("getrandom", &["kindsight-code-cache"]),
     ("oci-client", &["kindsight-catalog"]),
     ("arc-swap", &["kindsight-interpreter"]),
     ("axum", &["kindsight-rest"]),
@@ -50,7 +50,11 @@ const CRATES: &[(&str, &[&str])] = &[
         "kindsight-appcontext",
         &["kindsight-model", "kindsight-store"],
     ),
-    ("kindsight-interpreter", &["kindsight-model"]),
+    ("kindsight-code-cache", &["kindsight-model"]),
+    (
+        "kindsight-interpreter",
+        &["kindsight-code-cache", "kindsight-model"],
+    ),
     (
         "kindsight-catalog",
         &[

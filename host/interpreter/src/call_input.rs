@@ -172,8 +172,8 @@ fn append_gvk(text: &mut String, gvk: &Gvk) {
 mod tests {
     use super::*;
     use crate::describe::{RelatedRule, Relation};
-    use crate::pattern::KindPattern;
     use crate::trim::Fields;
+    use kindsight_model::KindPattern;
 
     /// An object of a Kind that asks for whole objects by eight rules, among reported ones.
     fn filled(related: Vec<Object>) -> CallInput {

@@ -22,13 +22,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub use child::compile_child;
+use kindsight_code_cache::CODE_BYTES_MAX;
 
 use crate::engine::Engine;
 use crate::imports;
-use crate::limits::{
-    CODE_BYTES_MAX, COMPILE_CPU_TIME_MAX, COMPILE_MEMORY_BYTES_MAX, COMPILE_WALL_TIME_MAX,
-    REFUSAL_TEXT_BYTES_MAX,
-};
+use crate::limits::{COMPILE_CPU_TIME_MAX, COMPILE_MEMORY_BYTES_MAX, COMPILE_WALL_TIME_MAX};
 use crate::load_error::LoadError;
 
 /// Choice of the process that compiles components.
@@ -88,7 +86,7 @@ impl Compiler {
             Self::InProcess => compile(engine.inner(), bytes),
             Self::Child(child) => child.compile(bytes),
         };
-        compiled.map_err(printable)
+        compiled.map_err(LoadError::cleaned)
     }
 }
 
@@ -111,25 +109,6 @@ fn compile(engine: &wasmtime::Engine, bytes: &[u8]) -> Result<Vec<u8>, LoadError
         )));
     }
     Ok(code)
-}
-
-/// Makes a refusal safe to print. It may repeat names from the component, which must not bring
-/// escape sequences, marks of writing direction or very long lines into terminals and logs.
-fn printable(error: LoadError) -> LoadError {
-    let plain = |mut text: String| {
-        text.truncate(text.floor_char_boundary(REFUSAL_TEXT_BYTES_MAX));
-        let is_unprintable =
-            |letter: char| letter.escape_debug().len() > 1 && !matches!(letter, '"' | '\'' | '\\');
-        text.replace(is_unprintable, " ")
-    };
-    match error {
-        LoadError::NotAComponent(what) => LoadError::NotAComponent(plain(what)),
-        LoadError::ForeignImport(name) => LoadError::ForeignImport(plain(name)),
-        LoadError::OtherMajor(version) => LoadError::OtherMajor(plain(version)),
-        LoadError::Compile(what) => LoadError::Compile(plain(what)),
-        LoadError::Host(what) => LoadError::Host(plain(what)),
-        other => other,
-    }
 }
 
 /// Returns a component as it is, and makes one of a core module that carries the contract's types.

@@ -6,17 +6,26 @@ use kindsight_model::{InterpreterName, Phase, clean};
 
 use crate::bindings;
 use crate::limits::STATE_BYTES_MAX;
-use crate::pattern::KindPattern;
 use crate::trim::Fields;
+use kindsight_model::KindPattern;
 
+/// Longest version of an interpreter, in bytes.
 const VERSION_BYTES_MAX: usize = 64;
+/// Longest summary of an interpreter or a state, in bytes.
 const SUMMARY_BYTES_MAX: usize = 256;
+/// Patterns of Kinds of one interpreter.
 const KINDS_MAX: usize = 256;
+/// States of one interpreter.
 const STATES_MAX: usize = 64;
+/// Fields that one pattern or one related rule asks for.
 const FIELDS_MAX: usize = 64;
+/// Longest pointer to a field, in bytes.
 const POINTER_BYTES_MAX: usize = 256;
+/// Related rules of one pattern.
 const RULES_MAX: usize = 8;
+/// Related objects that one rule may ask for.
 const RELATED_MAX: u32 = 256;
+/// Largest schema of settings, in bytes.
 const SCHEMA_BYTES_MAX: usize = 64 * 1024;
 /// Problems that are reported at once; the author fixes those first.
 const PROBLEMS_MAX: usize = 16;

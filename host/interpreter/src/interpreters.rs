@@ -7,9 +7,9 @@ use std::thread::{self, JoinHandle};
 
 use arc_swap::ArcSwap;
 use crossbeam_channel::{Sender, bounded};
+use kindsight_code_cache::CodeCache;
 use kindsight_model::{Object, Source, Verdict};
 
-use crate::aot::AotCache;
 use crate::compile::Compiler;
 use crate::engine::Engine;
 use crate::failed_input::{FailedInput, count_failures};
@@ -43,7 +43,7 @@ pub struct Interpreters {
     engine: Engine,
     limits: Limits,
     compiler: Compiler,
-    cache: Option<AotCache>,
+    cache: Option<CodeCache>,
     published: ArcSwap<Published>,
     /// The last generation that was given to a set.
     generation: AtomicU64,
@@ -57,7 +57,7 @@ impl Interpreters {
     ///
     /// # Errors
     /// When the machine has no threads or cannot run compiled Wasm.
-    pub fn start(limits: Limits, cache: Option<AotCache>) -> Result<Self, StartError> {
+    pub fn start(limits: Limits, cache: Option<CodeCache>) -> Result<Self, StartError> {
         let engine = Engine::new().map_err(|error| StartError::Engine(format!("{error:#}")))?;
         let memo = Arc::new(Memo::new(limits.memo_bytes_max));
         let (queues, work) = queues(limits.queue_max);

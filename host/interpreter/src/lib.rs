@@ -38,7 +38,6 @@ mod load;
 mod load_error;
 mod log_rate;
 mod memo;
-mod pattern;
 mod pool;
 mod pooled_instance;
 mod priority;
@@ -50,7 +49,6 @@ mod trim;
 mod worker;
 mod worker_thread;
 
-pub use aot::AotCache;
 pub use compare::{Change, Comparer, Comparison, ReportedGroup, Sample, compare};
 pub use compile::{ChildCompiler, Compiler, compile_child};
 pub use describe::{Description, HandledKind, RelatedRule, Relation, State};
@@ -59,13 +57,13 @@ pub use failed_input::FailedInput;
 pub use fault::Fault;
 pub use interpreter::Interpreter;
 pub use interpreters::{Interpreters, StartError};
+pub use kindsight_code_cache::CodeCache;
 pub use limits::{
     CALL_DEADLINE_PER_MIB, FAULT_LINES_PER_SPAN_MAX, INPUT_BYTES_MAX, Isolation, LOG_LINES_MAX,
     LOG_LINES_PER_SPAN_MAX, Limits,
 };
 pub use load_error::LoadError;
 pub use memo::{Memo, MemoStats};
-pub use pattern::KindPattern;
 pub use priority::lower_priority;
 pub use published::{PublishError, Published, SetMember};
 pub use related::Siblings;

@@ -90,12 +90,6 @@ pub(crate) const COMPILE_CPU_TIME_MAX: Duration = Duration::from_secs(30);
 pub(crate) const COMPILE_WALL_TIME_MAX: Duration = Duration::from_mins(1);
 /// Longest text of a refusal that repeats something of a component, in bytes.
 pub(crate) const REFUSAL_TEXT_BYTES_MAX: usize = 4096;
-/// Largest compiled component, in bytes. Machine code is three to five times as large as its Wasm.
-pub(crate) const CODE_BYTES_MAX: usize = 256 * 1024 * 1024;
-/// Bytes of all files in the folder of compiled components.
-pub(crate) const CACHE_BYTES_MAX: u64 = 512 * 1024 * 1024;
-/// Files in the folder of compiled components.
-pub(crate) const CACHE_FILES_MAX: usize = 256;
 
 /// Limits that an operator may set.
 #[derive(Debug, Clone)]

@@ -6,10 +6,11 @@ mod fixtures;
 
 use std::sync::Arc;
 
+use kindsight_code_cache::CodeCache;
 use kindsight_model::{Digest, InterpretedBy, InterpreterName};
 use wasmtime::component::Component;
 
-use crate::aot::{self, AotCache};
+use crate::aot::{self, compatibility};
 use crate::bindings::{Plugin, PluginPre};
 use crate::bounded_store::{begin, fault_of, store};
 use crate::compile::Compiler;
@@ -31,7 +32,7 @@ impl Interpreter {
         engine: &Engine,
         limits: &Limits,
         compiler: &Compiler,
-        cache: Option<&AotCache>,
+        cache: Option<&CodeCache>,
         bytes: &[u8],
     ) -> Result<Self, LoadError> {
         let loaded = Self::load_unclean(engine, limits, compiler, cache, bytes);
@@ -42,7 +43,7 @@ impl Interpreter {
         engine: &Engine,
         limits: &Limits,
         compiler: &Compiler,
-        cache: Option<&AotCache>,
+        cache: Option<&CodeCache>,
         bytes: &[u8],
     ) -> Result<Self, LoadError> {
         if bytes.len() > limits.component_bytes_max {
@@ -66,16 +67,17 @@ impl Interpreter {
 fn compiled(
     engine: &Engine,
     compiler: &Compiler,
-    cache: Option<&AotCache>,
+    cache: Option<&CodeCache>,
     digest: &Digest,
     bytes: &[u8],
 ) -> Result<Component, LoadError> {
-    if let Some(component) = cache.and_then(|cache| cache.get(digest, engine)) {
+    let cached = cache.and_then(|cache| cache.get(digest, compatibility(engine)));
+    if let Some(component) = cached.and_then(|code| aot::deserialize(engine, &code)) {
         return Ok(component);
     }
     let code = compiler.compile(engine, bytes)?;
     if let Some(cache) = cache {
-        cache.put(digest, engine, &code);
+        cache.put(digest, compatibility(engine), &code);
     }
     aot::deserialize(engine, &code)
         .ok_or_else(|| LoadError::Host("the compiled code is for another engine".to_owned()))

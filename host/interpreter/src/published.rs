@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use kindsight_model::{Gvk, Source};
+use kindsight_model::{Gvk, KindPattern, Source};
 use sha2::{Digest as _, Sha256};
 
 use crate::describe::HandledKind;
 use crate::interpreter::Interpreter;
-use crate::pattern::KindPattern;
+
 use crate::stats::CallStats;
 
 /// Member of a set to be published: an interpreter, its source and its settings.

@@ -155,8 +155,8 @@ fn holds(expression: &Value, labels: &BTreeMap<String, String>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pattern::KindPattern;
     use crate::trim::Fields;
+    use kindsight_model::KindPattern;
 
     fn object(json: &str) -> Object {
         Object::from_json(json).unwrap()

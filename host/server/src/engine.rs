@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kindsight_interpreter::{
-    AotCache, ChildCompiler, Compiler, Interpreter, Interpreters, Limits, StartError,
+    ChildCompiler, CodeCache, Compiler, Interpreter, Interpreters, Limits, StartError,
 };
 use kindsight_model::Source;
 
@@ -83,8 +83,8 @@ pub(crate) fn built_in(interpreters: &Interpreters) -> Result<Vec<Arc<Interprete
     })
 }
 
-fn open_cache(folder: &Path) -> Option<AotCache> {
-    AotCache::open(folder)
+fn open_cache(folder: &Path) -> Option<CodeCache> {
+    CodeCache::open(folder)
         .inspect_err(|error| {
             tracing::warn!(folder = %folder.display(), %error, "compiled components are not kept");
         })

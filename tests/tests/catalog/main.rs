@@ -20,7 +20,7 @@ use std::sync::{Arc, OnceLock};
 
 use kindsight_api::interpreters::{Outcome, Refusal};
 use kindsight_catalog::{Catalog, CatalogLimits, CatalogOptions, IncomingComponent, OpenError};
-use kindsight_interpreter::{AotCache, Interpreters, Limits};
+use kindsight_interpreter::{CodeCache, Interpreters, Limits};
 use kindsight_model::{Digest, InterpreterName, Object, Source, Verdict};
 
 use failing_store::FailingStore;
@@ -169,10 +169,10 @@ fn engine_limits() -> Limits {
 
 /// An engine whose compiled components are shared by all tests: most of them load the same ones.
 fn start(limits: Limits) -> Interpreters {
-    static CACHE: OnceLock<AotCache> = OnceLock::new();
+    static CACHE: OnceLock<CodeCache> = OnceLock::new();
     let cache = CACHE.get_or_init(|| {
         let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("catalog");
-        AotCache::open(&folder).expect("a cache")
+        CodeCache::open(&folder).expect("a cache")
     });
     Interpreters::start(limits, Some(cache.clone())).expect("an engine")
 }

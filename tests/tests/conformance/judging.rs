@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use kindsight_interpreter::{AotCache, Interpreter, Interpreters, Limits, Memo, Siblings, Worker};
+use kindsight_interpreter::{CodeCache, Interpreter, Interpreters, Limits, Memo, Siblings, Worker};
 use kindsight_model::{Object, Phase, Source, Verdict};
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ pub(crate) struct Answer {
 impl Judging {
     pub(crate) fn start() -> Result<Self, String> {
         let cache =
-            AotCache::open(Path::new(CACHE)).map_err(|error| format!("{CACHE}: {error}"))?;
+            CodeCache::open(Path::new(CACHE)).map_err(|error| format!("{CACHE}: {error}"))?;
         let interpreters = Interpreters::start(Limits::default(), Some(cache));
         let interpreters = interpreters.map_err(|error| error.to_string())?;
         let set = load_all(&interpreters)?;

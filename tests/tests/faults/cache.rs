@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use kindsight_interpreter::{AotCache, Interpreters};
+use kindsight_interpreter::{CodeCache, Interpreters};
 
 use crate::one_worker;
 
@@ -16,7 +16,7 @@ struct Cached {
 impl Cached {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let cache = AotCache::open(&folder.path().join("aot")).expect("a cache");
+        let cache = CodeCache::open(&folder.path().join("aot")).expect("a cache");
         let interpreters = Interpreters::start(one_worker(), Some(cache)).expect("an engine");
         Self {
             folder,
@@ -41,7 +41,7 @@ impl Cached {
 
     /// The same folder and key, reopened as by the next start.
     fn again(self) -> Self {
-        let cache = AotCache::open(&self.path()).expect("a cache");
+        let cache = CodeCache::open(&self.path()).expect("a cache");
         let interpreters = Interpreters::start(one_worker(), Some(cache)).expect("an engine");
         Self {
             folder: self.folder,
@@ -156,7 +156,7 @@ fn without_its_key_everything_is_compiled_again() {
 #[test]
 fn a_key_that_is_not_private_is_refused() {
     let refused = |cached: &Cached| {
-        let error = AotCache::open(&cached.path()).expect_err("refused");
+        let error = CodeCache::open(&cached.path()).expect_err("refused");
         let key = cached.key().canonicalize().expect("a path");
         error
             .to_string()
@@ -170,12 +170,12 @@ fn a_key_that_is_not_private_is_refused() {
         assert_eq!(refused(&cached), private);
     }
     fs::set_permissions(cached.key(), fs::Permissions::from_mode(0o600)).expect("a mode");
-    assert!(AotCache::open(&cached.path()).is_ok());
+    assert!(CodeCache::open(&cached.path()).is_ok());
 
     let elsewhere = cached.folder.path().join("elsewhere");
     fs::rename(cached.key(), &elsewhere).expect("moved");
     symlink(&elsewhere, cached.key()).expect("a link");
-    let error = AotCache::open(&cached.path()).expect_err("a link");
+    let error = CodeCache::open(&cached.path()).expect_err("a link");
     assert!(error.to_string().contains("must be a file of this user"));
 
     fs::remove_file(cached.key()).expect("removed");
@@ -238,7 +238,7 @@ fn a_folder_that_others_may_open_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     for mode in [0o755, 0o750, 0o701, 0o777] {
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).expect("a mode");
-        let refused = AotCache::open(folder.path())
+        let refused = CodeCache::open(folder.path())
             .expect_err("open to others")
             .to_string();
         let path = folder.path().display();
@@ -254,5 +254,5 @@ fn a_link_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let link = folder.path().join("link");
     symlink(folder.path(), &link).expect("a link");
-    assert!(AotCache::open(&link).is_err());
+    assert!(CodeCache::open(&link).is_err());
 }

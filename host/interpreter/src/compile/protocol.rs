@@ -9,9 +9,10 @@
 
 use std::io::{self, Read, Write};
 
+use kindsight_code_cache::CODE_BYTES_MAX;
 use serde::{Deserialize, Serialize};
 
-use crate::limits::{CODE_BYTES_MAX, REFUSAL_TEXT_BYTES_MAX};
+use crate::limits::REFUSAL_TEXT_BYTES_MAX;
 use crate::load_error::LoadError;
 
 const REQUEST: &[u8; 8] = b"kscmprq\0";

@@ -15,6 +15,7 @@ use crate::related::Siblings;
 use crate::trial::Trial;
 
 const INTERFACE: &str = "kindsight:interpreter/fixtures@1.0.0";
+/// Fixtures of one component; one with more is refused.
 const FIXTURES_MAX: usize = 256;
 
 /// `fixture` of the contract.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kindsight_appcontext::{AppContexts, ContextMeta, NewApp, NewCluster, NewContext};
 use kindsight_clusters::ClusterEvent;
-use kindsight_interpreter::{AotCache, Interpreter, Interpreters, Limits};
+use kindsight_interpreter::{CodeCache, Interpreter, Interpreters, Limits};
 use kindsight_model::{Bundle, ContextId, DeploymentId, DigName, Source, decode_status};
 use kindsight_status::{ContextView, ReadModel, ResourceView};
 use kindsight_store::{RedbStore, Store};
@@ -41,7 +41,7 @@ impl Stage {
         }
         // Beside the tests' own binary: compiled once, not once a test.
         let cache = std::env::current_exe().unwrap().with_extension("aot");
-        let cache = AotCache::open(&cache).unwrap();
+        let cache = CodeCache::open(&cache).unwrap();
         let interpreters = Interpreters::start(Limits::default(), Some(cache)).unwrap();
         let load = |name: &'static str| {
             let built_in = kindsight_plugins::built_in(name).unwrap();

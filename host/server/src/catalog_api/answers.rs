@@ -5,9 +5,9 @@ use kindsight_api::interpreters as api;
 use kindsight_catalog::{Catalog, Entry, Event, Faulting, RefusedComponent, Shadow, Version};
 use kindsight_interpreter::{
     CALL_DEADLINE_PER_MIB, CallSnapshot, Comparison, Description, INPUT_BYTES_MAX, Interpreter,
-    KindPattern, LOG_LINES_MAX, Limits, RelatedRule, Relation,
+    LOG_LINES_MAX, Limits, RelatedRule, Relation,
 };
-use kindsight_model::InterpreterName;
+use kindsight_model::{InterpreterName, KindPattern};
 
 use crate::shadow::{latency, shadow_report};
 

@@ -47,7 +47,7 @@ pub(super) fn cases() -> Vec<Case> {
 fn machine_code() -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a folder");
     let cache = folder.path().join("aot");
-    let opened = kindsight_interpreter::AotCache::open(&cache).expect("a cache");
+    let opened = kindsight_interpreter::CodeCache::open(&cache).expect("a cache");
     let interpreters =
         kindsight_interpreter::Interpreters::start(crate::one_worker(), Some(opened));
     let interpreters = interpreters.expect("an engine");

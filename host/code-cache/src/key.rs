@@ -8,20 +8,20 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use hmac::{Hmac, KeyInit, Mac};
+use kindsight_model::Digest;
 use sha2::Sha256;
 
-use super::private;
-use kindsight_model::Digest;
+use crate::private;
 
 const KEY_BYTES: usize = 32;
 /// A seal is an HMAC-SHA-256.
-pub(super) const SEAL_BYTES: usize = 32;
+pub(crate) const SEAL_BYTES: usize = 32;
 /// Domain separator, so that the key could serve for other purposes too.
 const DOMAIN: &[u8] = b"kindsight compiled component 2\0";
 
 /// A key, ready to seal.
 #[derive(Clone)]
-pub(super) struct Key(Hmac<Sha256>);
+pub(crate) struct Key(Hmac<Sha256>);
 
 impl Key {
     /// Reads the key in `<folder>.key`, which is created where it does not exist.
@@ -29,7 +29,7 @@ impl Key {
     /// # Errors
     /// When it cannot be created or read, belongs to another user, or is accessible to others. A
     /// file that is no key is not replaced.
-    pub(super) fn beside(folder: &Path) -> io::Result<Self> {
+    pub(crate) fn beside(folder: &Path) -> io::Result<Self> {
         let path = path_beside(folder)?;
         let key = match read(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -44,13 +44,13 @@ impl Key {
     }
 
     /// Computes the seal of this code.
-    pub(super) fn seal(&self, digest: &Digest, engine: u64, code: &[u8]) -> [u8; SEAL_BYTES] {
+    pub(crate) fn seal(&self, digest: &Digest, engine: u64, code: &[u8]) -> [u8; SEAL_BYTES] {
         let mac = self.over(digest, engine, code);
         mac.finalize().into_bytes().into()
     }
 
     /// Returns whether the seal was made with this key, in the same time for every wrong seal.
-    pub(super) fn is_sealed(&self, digest: &Digest, engine: u64, code: &[u8], seal: &[u8]) -> bool {
+    pub(crate) fn is_sealed(&self, digest: &Digest, engine: u64, code: &[u8], seal: &[u8]) -> bool {
         self.over(digest, engine, code).verify_slice(seal).is_ok()
     }
 

@@ -5,11 +5,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::limits::{CACHE_BYTES_MAX, CACHE_FILES_MAX};
+/// Bytes of all files in the folder.
+const CACHE_BYTES_MAX: u64 = 512 * 1024 * 1024;
+/// Files in the folder.
+const CACHE_FILES_MAX: usize = 256;
 
 /// Limits of one folder.
 #[derive(Debug, Clone)]
-pub(super) struct FolderLimits {
+pub(crate) struct FolderLimits {
     bytes_max: u64,
     files_max: usize,
 }
@@ -35,7 +38,7 @@ impl FolderLimits {
     ///
     /// # Errors
     /// When the folder cannot be read, or the file alone is over the limit.
-    pub(super) fn evict_for(&self, folder: &Path, path: &Path, bytes: u64) -> io::Result<()> {
+    pub(crate) fn evict_for(&self, folder: &Path, path: &Path, bytes: u64) -> io::Result<()> {
         if bytes > self.bytes_max {
             let what = format!(
                 "{bytes} bytes are over the limit of {} bytes of the folder",

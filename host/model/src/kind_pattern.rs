@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use kindsight_model::Gvk;
+use crate::Gvk;
 
 /// Group, version and Kind, of which parts may be open; see `kind-pattern` in the contract.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -17,7 +17,7 @@ pub struct KindPattern {
 
 /// Rank of a pattern among those that match; greater is more specific.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Specificity {
+pub struct Specificity {
     rank: Rank,
     /// Of two suffixes the longer one.
     suffix_len: usize,
@@ -47,7 +47,8 @@ impl KindPattern {
             && (self.kind == "*" || self.kind == *gvk.kind)
     }
 
-    pub(crate) fn specificity(&self) -> Specificity {
+    /// Its rank among the patterns that match an object.
+    pub fn specificity(&self) -> Specificity {
         let any_kind = self.kind == "*";
         let rank = match (self.group.strip_prefix('*'), any_kind) {
             (Some(""), true) => Rank::Any,
@@ -66,7 +67,7 @@ impl KindPattern {
     }
 
     /// The reason why the pattern is invalid, if it is.
-    pub(crate) fn problem(&self) -> Option<String> {
+    pub fn problem(&self) -> Option<String> {
         let rest = self.group.strip_prefix("*.").unwrap_or(&self.group);
         let group = self.group == "*" || self.group.is_empty() || is_name(rest);
         let version = self.version == "*" || is_name(&self.version);

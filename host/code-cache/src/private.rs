@@ -14,7 +14,7 @@ const OTHERS: u32 = 0o077;
 ///
 /// # Errors
 /// When it cannot be created, belongs to another user, is accessible to others, or is a link.
-pub(super) fn folder(path: &Path) -> io::Result<()> {
+pub(crate) fn folder(path: &Path) -> io::Result<()> {
     fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -31,7 +31,7 @@ pub(super) fn folder(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// When it does not exist, cannot be opened, or is not such a file.
-pub(super) fn open(path: &Path) -> io::Result<fs::File> {
+pub(crate) fn open(path: &Path) -> io::Result<fs::File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = rustix::fs::open(path, flags, Mode::empty());
     let file = fs::File::from(file.map_err(|error| match error {
@@ -60,6 +60,6 @@ fn refused(path: &Path, what: &str, mode: &str) -> io::Error {
 }
 
 /// Returns a random number for the name of a temporary file.
-pub(super) fn random() -> io::Result<u64> {
+pub(crate) fn random() -> io::Result<u64> {
     getrandom::u64().map_err(io::Error::other)
 }
