@@ -5,10 +5,17 @@
 
 use std::fs;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use kindsight_interpreter::{AotCache, Interpreters, Limits};
+use kindsight_interpreter::{CodeCache, Interpreters, Limits};
 use kindsight_model::{Object, Source, Verdict};
+
+/// Time after a burst until its memory has to be back.
+const LATER: Duration = Duration::from_secs(2);
+
+/// The allocator of the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const HUNDRED: usize = 100;
 /// Reports of one burst.
@@ -28,7 +35,7 @@ fn main() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("aot");
     let start = || {
-        let cache = AotCache::open(&path).expect("a cache");
+        let cache = CodeCache::open(&path).expect("a cache");
         Interpreters::start(Limits::default(), Some(cache)).expect("an engine")
     };
     let interpreters = start();
@@ -101,6 +108,9 @@ fn burst() {
         let objects: usize = reports.iter().map(|(objects, _)| objects.len()).sum();
         let held = resident_kb();
         drop(reports);
+        // An allocator may give memory back a little later, and with the next allocations.
+        std::thread::sleep(LATER);
+        drop(interpreters.judge(&report(round), 0));
         println!(
             "burst {round} of {objects} objects: {before} KiB before, {held} KiB held, {} KiB after; memo {:?}",
             resident_kb(),

@@ -33,6 +33,7 @@ const NAMED_BY: &[(&str, &[&str])] = &[
     ("utoipa-axum", &["kindsight-rest"]),
     ("tower-http", &["kindsight-rest"]),
     ("clap", &["kindsight"]),
+    ("mimalloc", &["kindsight"]),
     ("tracing-subscriber", &["kindsight-server"]),
 ];
 
