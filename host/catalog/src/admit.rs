@@ -11,7 +11,7 @@ use crate::catalog::Catalog;
 use crate::commit::{Edit, log};
 use crate::conditional;
 use crate::incoming::IncomingComponent;
-use crate::refused::RefusedComponent;
+use crate::refused::{RefusedComponent, may_log};
 use crate::snapshot::Loaded;
 use crate::state::{CatalogState, Entry, NAMES_MAX, SourceVersions, Version};
 
@@ -220,7 +220,9 @@ impl Catalog {
         why: &str,
     ) {
         let IncomingComponent { source, name, .. } = component;
-        tracing::warn!(%source, %name, %digest, "interpreter refused: {step}: {why}");
+        if may_log(&self.refusal_lines) {
+            tracing::warn!(%source, %name, %digest, "interpreter refused: {step}: {why}");
+        }
         self.refused.add(RefusedComponent {
             time_ms: self.now_ms(),
             source: *source,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use kindsight_interpreter::{Interpreter, Interpreters};
+use kindsight_interpreter::{Interpreter, Interpreters, LogRate};
 use kindsight_model::{Digest, InterpreterName};
 use kindsight_store::Store;
 
@@ -74,6 +74,10 @@ pub struct Catalog {
     pub(crate) incoming: Mutex<BTreeMap<Digest, usize>>,
     pub(crate) checks: SettingsChecks,
     pub(crate) refused: RefusedLog,
+    /// Of refused components.
+    pub(crate) refusal_lines: LogRate,
+    /// Of refused commands.
+    pub(crate) command_lines: LogRate,
 }
 
 impl Catalog {
@@ -88,6 +92,8 @@ impl Catalog {
             incoming: Mutex::default(),
             checks: SettingsChecks::default(),
             refused: RefusedLog::default(),
+            refusal_lines: LogRate::default(),
+            command_lines: LogRate::default(),
         }
     }
 

@@ -10,6 +10,7 @@ use kindsight_store::chain;
 
 use crate::catalog::{Catalog, locked};
 use crate::loading::ComponentError;
+use crate::refused::may_log;
 use crate::snapshot::{ActiveMember, AssembledSet, Loaded, Need, Snapshot, keep_near};
 use crate::state::{CatalogState, Entry, Event, Version, clip};
 use crate::store::StoredHead;
@@ -54,7 +55,9 @@ impl Catalog {
             entry.record(self.event(&report, by));
             Ok(Edit::Changed(report))
         });
-        if let Err(refusal @ (Refusal::Conflict(_) | Refusal::Refused { .. })) = &changed {
+        if let Err(refusal @ (Refusal::Conflict(_) | Refusal::Refused { .. })) = &changed
+            && may_log(&self.command_lines)
+        {
             let (name, action) = (name.as_str(), action.as_str());
             tracing::warn!(interpreter.name = name, action, "refused: {refusal}");
         }

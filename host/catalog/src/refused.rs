@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
+use std::time::Instant;
 
+use kindsight_interpreter::LogRate;
 use kindsight_model::{Digest, InterpreterName, LoadStep, Source};
 
 use crate::catalog::locked;
@@ -11,6 +13,20 @@ use crate::state::clip;
 /// Refusals that are remembered: what an operator looks through after a failed roll-out of all
 /// interpreters. Each has at most some 2.5 KB.
 const REFUSED_MAX: usize = 64;
+
+/// Lines about refused components, and about refused commands, that are logged in
+/// [`LogRate`]'s span: more than an operator causes.
+const REFUSAL_LINES_PER_SPAN_MAX: u32 = 20;
+
+/// Returns whether one more line about a refusal may be logged: clients cause them. Says first how many
+/// were dropped before.
+pub(crate) fn may_log(rate: &LogRate) -> bool {
+    let (may_log, dropped) = rate.count(REFUSAL_LINES_PER_SPAN_MAX, Instant::now());
+    if dropped > 0 {
+        tracing::warn!("{dropped} lines about refusals were dropped: too many at a time");
+    }
+    may_log
+}
 
 /// A component that was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +73,12 @@ impl RefusedLog {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_many_refusals_the_first_are_logged() {
+        let rate = LogRate::default();
+        assert_eq!((0..1000).filter(|_| may_log(&rate)).count(), 20);
+    }
 
     #[test]
     fn the_last_refusals_are_remembered_each_once() {

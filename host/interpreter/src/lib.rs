@@ -63,6 +63,7 @@ pub use limits::{
     LOG_LINES_PER_SPAN_MAX, Limits,
 };
 pub use load_error::LoadError;
+pub use log_rate::LogRate;
 pub use memo::{Memo, MemoStats};
 pub use priority::lower_priority;
 pub use published::{PublishError, Published, SetMember};

@@ -1,4 +1,5 @@
-//! Rate of the lines that one interpreter causes in the log.
+//! Rate of the lines that one cause makes in the log: an interpreter, or a client whose requests are
+//! refused.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -7,9 +8,9 @@ use kindsight_model::InterpretedBy;
 
 use crate::limits::LOG_SPAN;
 
-/// Counts the lines of one interpreter in each [`LOG_SPAN`], and drops those above a number.
+/// Counts the lines of one cause in each [`LOG_SPAN`], and drops those above a number.
 #[derive(Debug, Default)]
-pub(crate) struct LogRate(Mutex<Span>);
+pub struct LogRate(Mutex<Span>);
 
 #[derive(Debug, Default)]
 struct Span {
@@ -35,7 +36,9 @@ impl LogRate {
         tell(dropped, by);
     }
 
-    fn count(&self, max: u32, now: Instant) -> (bool, u64) {
+    /// Returns whether one more line may be written, where `max` may be in a span, and how many of the
+    /// span before were dropped.
+    pub fn count(&self, max: u32, now: Instant) -> (bool, u64) {
         let mut span = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let dropped = span.ended(now);
         span.begin.get_or_insert(now);

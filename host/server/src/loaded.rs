@@ -157,9 +157,9 @@ fn missing(unsynced: &Arc<Unsynced>) -> Arc<dyn Fn() -> Vec<String> + Send + Syn
     })
 }
 
-/// Answers `GET /readyz`: what the circuit breaker found, in words.
+/// Answers `GET /readyz`: what the circuit breaker found and what could not be loaded, in words.
 fn notes(catalog: Arc<Catalog>) -> Arc<dyn Fn() -> Vec<String> + Send + Sync> {
-    Arc::new(move || catalog.breaker_notes())
+    Arc::new(move || [catalog.breaker_notes(), catalog.unavailable_notes()].concat())
 }
 
 async fn infallible(task: impl Future<Output = ()>) -> Result<(), Infallible> {
