@@ -107,6 +107,7 @@ pub(crate) async fn inspect(
         (status = 409, description = "Another host changed the interpreters at the same moment: try again.", body = ProblemDocument, content_type = "application/problem+json"),
         (status = 412, description = "Another version is live than `If-Match` says.", body = ProblemDocument, content_type = "application/problem+json"),
         (status = 413, description = "The component is too large.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 415, description = "The body is neither `application/wasm` nor `application/octet-stream`, or compressed.", body = ProblemDocument, content_type = "application/problem+json"),
         (status = 422, description = "A step of the load refused the component; `step` says which.", body = ProblemDocument, content_type = "application/problem+json"),
         CommonErrors,
     ),

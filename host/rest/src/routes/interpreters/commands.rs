@@ -102,6 +102,7 @@ pub(crate) async fn shadow(
         (status = 200, description = "The version is live.", body = Outcome),
         CommandErrors,
         (status = 413, description = "The body is too large.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 415, description = "The body is not `application/json`, or compressed.", body = ProblemDocument, content_type = "application/problem+json"),
         CommonErrors,
     ),
 )]
@@ -199,6 +200,7 @@ pub(crate) async fn enable(
         (status = 200, description = "The settings are in force.", body = Outcome),
         CommandErrors,
         (status = 413, description = "The body is too large.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 415, description = "The body is not `application/json`, or compressed.", body = ProblemDocument, content_type = "application/problem+json"),
         SettingsErrors,
         CommonErrors,
     ),
