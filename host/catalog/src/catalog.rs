@@ -116,8 +116,8 @@ impl Catalog {
         self.snapshot().loaded.get(digest).cloned()
     }
 
-    /// What should judge or wait and cannot be loaded on this server now, in words, by name. Called on
-    /// requests; waits for nobody.
+    /// Versions that should judge or wait and cannot be loaded on this server now, in words, by name.
+    /// Called on requests; waits for nobody.
     pub fn unavailable_notes(&self) -> Vec<String> {
         let snapshot = self.snapshot();
         let entries = snapshot.state.entries.iter();

@@ -28,7 +28,7 @@ pub enum OpenError {
     Damaged {
         /// The key of the value.
         key: String,
-        /// What is wrong with it.
+        /// Its problem.
         source: serde_json::Error,
     },
     /// A later release wrote it.

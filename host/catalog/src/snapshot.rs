@@ -70,7 +70,7 @@ pub(crate) enum Need {
 }
 
 impl Snapshot {
-    /// What has to be loaded and checked before the set of `state` can be assembled; nothing for entries
+    /// Everything that has to be loaded and checked before the set of `state` can be assembled; nothing for entries
     /// that are the same here.
     pub(crate) fn needs(
         &self,

@@ -30,7 +30,7 @@ pub(crate) enum Purpose {
     Sent,
 }
 
-/// What is asked about.
+/// The objects that are asked about.
 #[derive(Clone, Copy)]
 struct Asked<'o> {
     gvk: &'o Gvk,

@@ -107,7 +107,7 @@ pub(crate) struct Chunks {
 }
 
 impl Chunks {
-    /// What `write` writes; `None` if it is more than `max` bytes.
+    /// The bytes that `write` writes; `None` if it is more than `max` bytes.
     fn written(
         max: usize,
         write: &impl Fn(&mut Self) -> Result<(), Problem>,

@@ -138,7 +138,7 @@ fn documented(limits: Limits) -> OpenApiRouter<AppState> {
         .merge(service)
 }
 
-/// What the bodies of all routes have in common.
+/// Limits that the bodies of all routes share.
 struct Bodies {
     bytes: Arc<Semaphore>,
     pace: Pace,

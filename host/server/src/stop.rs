@@ -91,7 +91,7 @@ impl StopSignals {
     }
 }
 
-/// What the thread of the signals does.
+/// State of the thread that waits for signals.
 struct Watch {
     signals: StopSignals,
     terminate: Signal,

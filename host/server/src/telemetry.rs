@@ -112,7 +112,7 @@ mod tests {
         }
     }
 
-    /// What is written for an event with a name that somebody shaped.
+    /// Text that is written for an event with a name that somebody shaped.
     fn logged(format: LogFormat, name: &str) -> String {
         let lines = Lines::default();
         let to = lines.clone();

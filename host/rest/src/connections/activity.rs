@@ -47,7 +47,7 @@ enum Phase {
     Working,
 }
 
-/// What a client is waited for.
+/// The part of a request that a client is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wait {
     /// Anything that it has to do.
@@ -210,7 +210,7 @@ impl Activity {
         state.stuck.is_none() && matches!(state.phase, Phase::Waiting | Phase::Head(_))
     }
 
-    /// How late the client is in what it has to do; `None` where it is not slow.
+    /// Time by which the client is late in what it has to do; `None` where it is not slow.
     pub(super) fn late(&self, wait: Wait) -> Option<Duration> {
         let state = self.lock();
         let slow = |transfer: &Transfer| {

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use crate::access::{Access, Authority, Origin};
 use crate::problem::Problem;
 
-/// What a browser says about the site of the page that asks.
+/// The header in which a browser tells about the site of the page that asks.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Refuses requests that a page of another origin makes a browser send, but for those that only read.
