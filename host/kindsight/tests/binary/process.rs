@@ -69,11 +69,15 @@ impl Server {
             .stderr(Stdio::piped())
             .spawn()
             .expect("start the server");
-        let log = BufReader::new(child.stderr.take().expect("its log"));
-        let mut lines = log.lines().map_while(Result::ok);
-        let url = lines
-            .find_map(|line| Some(line.split_once("http://")?.1.split(' ').next()?.to_owned()))
-            .expect("the log says where it serves");
+        let stderr = BufReader::new(child.stderr.take().expect("its log"));
+        let mut lines = stderr.lines().map_while(Result::ok);
+        let mut log = Vec::new();
+        let url = lines.find_map(|line| {
+            let url = line.split_once("http://").map(|(_, rest)| rest.to_owned());
+            log.push(line);
+            Some(url?.split(' ').next()?.to_owned())
+        });
+        let url = url.unwrap_or_else(|| panic!("it ended instead of serving: {log:#?}"));
         // A process that writes to a closed pipe ends, so the log is read until the server ends.
         std::thread::spawn(move || lines.for_each(drop));
         let server = Self {
