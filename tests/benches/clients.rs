@@ -14,6 +14,10 @@ use std::time::{Duration, Instant};
 use kindsight_server::{Server, Settings};
 use kindsight_store::{RedbStore, Store};
 
+/// The allocator of the program: memory is measured here.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Time under each attack.
 const LASTS: Duration = Duration::from_secs(4);
 /// Time between two looks at the health.
