@@ -276,6 +276,7 @@ fn phase(phase: bindings::Phase) -> Phase {
         bindings::Phase::NotPresent => Phase::NotPresent,
         bindings::Phase::Present => Phase::Present,
         bindings::Phase::Pending => Phase::Pending,
+        bindings::Phase::Degraded => Phase::Degraded,
         bindings::Phase::Ready => Phase::Ready,
         bindings::Phase::Suspended => Phase::Suspended,
         bindings::Phase::Failed => Phase::Failed,

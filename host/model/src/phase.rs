@@ -2,7 +2,7 @@
 
 crate::words! {
     /// Condition of a resource, from a closed set that the host rolls up. Best to worst, where the first
-    /// two have the same severity: `ready`, `present`, `suspended`, `pending`, `terminating`,
+    /// two have the same severity: `ready`, `present`, `suspended`, `degraded`, `pending`, `terminating`,
     /// `not-present`, `failed`, `unknown`.
     ///
     /// Closed within a major version of the contract: interpreters map their own states to these.
@@ -13,6 +13,8 @@ crate::words! {
         Present = "present",
         /// Stopped on purpose.
         Suspended = "suspended",
+        /// Works, and something is wrong that does not stop it.
+        Degraded = "degraded",
         /// Not ready yet.
         Pending = "pending",
         /// Being deleted.
@@ -32,11 +34,12 @@ impl Phase {
         match self {
             Self::Ready | Self::Present => 0,
             Self::Suspended => 1,
-            Self::Pending => 2,
-            Self::Terminating => 3,
-            Self::NotPresent => 4,
-            Self::Failed => 5,
-            Self::Unknown => 6,
+            Self::Degraded => 2,
+            Self::Pending => 3,
+            Self::Terminating => 4,
+            Self::NotPresent => 5,
+            Self::Failed => 6,
+            Self::Unknown => 7,
         }
     }
 
@@ -46,6 +49,7 @@ impl Phase {
             Self::Ready => "Ready",
             Self::Present => "Present",
             Self::Suspended => "Suspended",
+            Self::Degraded => "Degraded",
             Self::Pending => "Pending",
             Self::Terminating => "Terminating",
             Self::NotPresent => "NotPresent",
@@ -62,7 +66,7 @@ mod tests {
     #[test]
     fn phases_are_listed_from_best_to_worst() {
         let severities: Vec<u8> = Phase::ALL.iter().map(|phase| phase.severity()).collect();
-        assert_eq!(severities, [0, 0, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(severities, [0, 0, 1, 2, 3, 4, 5, 6, 7]);
     }
 
     #[test]

@@ -22,6 +22,12 @@ pub mod states {
         Phase::Present,
         "Exists; reports nothing about whether it works",
     );
+    /// Works, and something is wrong that does not stop it.
+    pub const DEGRADED: StateName = (
+        "Degraded",
+        Phase::Degraded,
+        "Works, and something is wrong that does not stop it",
+    );
     /// On its way.
     pub const PENDING: StateName = ("Pending", Phase::Pending, "On its way");
     /// Stopped on purpose.
@@ -37,10 +43,11 @@ pub mod states {
     /// Could not be determined.
     pub const UNKNOWN: StateName = ("Unknown", Phase::Unknown, "Could not be determined");
     /// All shared states, which most interpreters declare.
-    pub const ALL: [StateName; 8] = [
+    pub const ALL: [StateName; 9] = [
         READY,
         SUCCEEDED,
         PRESENT,
+        DEGRADED,
         PENDING,
         SUSPENDED,
         FAILED,

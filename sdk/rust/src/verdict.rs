@@ -49,6 +49,8 @@ impl Verdict {
         succeeded => "Succeeded",
         /// Exists, and reports nothing about whether it works.
         present => "Present",
+        /// Works, and something is wrong that does not stop it.
+        degraded => "Degraded",
         /// On its way.
         pending => "Pending",
         /// Stopped on purpose.
