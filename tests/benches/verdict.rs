@@ -1,6 +1,6 @@
 //! Cost of one verdict, by Kind, on objects a cluster reported.
 //!
-//! In each group, on the same bytes, the object trimmed to the fields its interpreter declares:
+//! In each group, on the same bytes, the input that the object becomes:
 //! - `native`: the rule as native code;
 //! - `warm`: the same rule as a component, in a pooled instance, with everything that surrounds a
 //!   call;
@@ -8,22 +8,27 @@
 //! - `memo`: an input that was judged before;
 //!
 //! and on the object as it was reported:
-//! - `trim`: trimming it;
-//! - `trim and warm`, `trim and memo`: a changed and an unchanged object from end to end.
+//! - `read`: reading its JSON;
+//! - `cut`: cutting it down to the fields its interpreter declares, as the input of the call;
+//! - `cut and warm`, `cut and memo`: a changed and an unchanged object that was read.
 //!
-//! Last comes a table of `warm / native`. There both take turns every half a millisecond, so that a
-//! machine whose speed drifts slows both alike: trust it rather than a quotient of the times above.
+//! Last come two tables. In the first, `warm / native` and its parts take turns every half a
+//! millisecond, so that a machine whose speed drifts slows both alike: trust it rather than a quotient
+//! of the times above. The second is of changed objects from end to end: the bytes of a bundle of 64
+//! objects of the five Kinds become verdicts, by components and by the same rules linked in natively,
+//! on one thread; and the parts of that.
 //!
-//! `cargo bench -p kindsight-tests --bench verdict`; only the table: `-- ratios`
+//! `cargo bench -p kindsight-tests --bench verdict`; only the tables: `-- ratios`
 
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+#[path = "verdict/end_to_end.rs"]
+mod end_to_end;
+
 use criterion::Criterion;
-use kindsight_interpreter::{
-    Fields, Interpreters, Isolation, Limits, Memo, Published, Siblings, Worker,
-};
+use kindsight_interpreter::{Interpreters, Isolation, Limits, Memo, Published, Siblings, Worker};
 use kindsight_model::{Object, Source, decode_bundle};
 use kindsight_sdk::{Interpreter, harness};
 
@@ -43,8 +48,7 @@ const BUNDLES: [&[u8]; 3] = [bundle!("firewall"), bundle!("packetgen"), bundle!(
 /// One Kind's object and the interpreter that judges it.
 struct Case {
     object: Object,
-    trimmed: String,
-    fields: Fields,
+    view: Vec<u8>,
     set: Arc<Published>,
     _interpreters: Interpreters,
 }
@@ -57,54 +61,58 @@ fn limits(isolation: Isolation) -> Limits {
     }
 }
 
+fn worker(isolation: Isolation, memo_bytes_max: usize) -> Worker {
+    Worker::new(limits(isolation), Arc::new(Memo::new(memo_bytes_max)))
+}
+
 impl Case {
     fn new(plugin: &str, object: Object) -> Self {
         let interpreters = Interpreters::start(limits(Isolation::Pooled), None).expect("a machine");
         let component = kindsight_plugins::built_in(plugin).expect("a built-in interpreter");
         let interpreter = interpreters.load(component.wasm).expect("a component");
-        let mut kinds = interpreter.description().kinds.iter();
-        let fields = kinds
-            .find(|handled| handled.pattern.matches(&object.gvk))
-            .map(|handled| handled.fields.clone())
-            .expect("a Kind it judges");
         interpreters
             .publish(vec![(Source::BuiltIn, interpreter)])
             .expect("one interpreter");
-        let mut trimmed = String::new();
-        fields.trim(&object.json, &mut trimmed).expect("JSON");
+        let set = interpreters.published();
+        let mut worker = worker(Isolation::Pooled, 0);
         Self {
+            view: worker.fill(&set, &object, &Siblings::none()).to_vec(),
             object,
-            trimmed,
-            fields,
-            set: interpreters.published(),
+            set,
             _interpreters: interpreters,
         }
     }
 
-    /// Judges the object as it was reported.
+    /// Cuts and judges the object as it was reported and read.
     fn whole(&self, isolation: Isolation, memo_bytes_max: usize) -> impl FnMut() {
-        let mut worker = Worker::new(limits(isolation), Arc::new(Memo::new(memo_bytes_max)));
+        let mut worker = worker(isolation, memo_bytes_max);
         let siblings = Siblings::none();
         move || {
             black_box(worker.judge(&self.set, black_box(&self.object), &siblings, 0));
         }
     }
 
-    /// Judges the object as trimmed for the interpreter: the bytes the native rule reads.
-    fn trimmed(&self, isolation: Isolation, memo_bytes_max: usize) -> impl FnMut() {
-        let mut worker = Worker::new(limits(isolation), Arc::new(Memo::new(memo_bytes_max)));
+    /// Judges the input that the object became: what the native rule reads.
+    fn call(&self, isolation: Isolation, memo_bytes_max: usize) -> impl FnMut() {
+        let mut worker = worker(isolation, memo_bytes_max);
         let gvk = &self.object.gvk;
+        worker.fill(&self.set, &self.object, &Siblings::none());
         move || {
-            black_box(worker.judge_trimmed(&self.set, gvk, black_box(&self.trimmed), 0));
+            black_box(worker.judge_filled(&self.set, black_box(gvk), 0));
         }
     }
 
-    fn trim(&self) -> impl FnMut() {
-        let mut text = String::new();
+    fn cut(&self) -> impl FnMut() {
+        let mut worker = worker(Isolation::Pooled, 0);
+        let siblings = Siblings::none();
         move || {
-            text.clear();
-            let trimmed = self.fields.trim(black_box(&self.object.json), &mut text);
-            black_box(trimmed).expect("JSON");
+            black_box(worker.fill(&self.set, black_box(&self.object), &siblings));
+        }
+    }
+
+    fn read(&self) -> impl FnMut() {
+        move || {
+            black_box(Object::from_json(Arc::clone(black_box(&self.object.json)))).expect("JSON");
         }
     }
 }
@@ -114,22 +122,23 @@ fn bench<I: Interpreter>(criterion: &mut Criterion, plugin: &str, object: Object
     let mut group = criterion.benchmark_group(format!("verdict/{}", object.gvk.kind));
     let case = Case::new(plugin, object);
     group.bench_function("native", |bencher| {
-        bencher.iter(|| harness::interpret_trimmed::<I>(black_box(&case.trimmed)));
+        bencher.iter(|| harness::judge_view::<I>(black_box(&case.view), Some(0)));
     });
     for (name, run) in [
         (
             "warm",
-            Box::new(case.trimmed(Isolation::Pooled, 0)) as Box<dyn FnMut()>,
+            Box::new(case.call(Isolation::Pooled, 0)) as Box<dyn FnMut()>,
         ),
-        ("fresh", Box::new(case.trimmed(Isolation::PerCall, 0))),
+        ("fresh", Box::new(case.call(Isolation::PerCall, 0))),
         (
             "memo",
-            Box::new(case.trimmed(Isolation::Pooled, MEMO_BYTES_MAX)),
+            Box::new(case.call(Isolation::Pooled, MEMO_BYTES_MAX)),
         ),
-        ("trim", Box::new(case.trim())),
-        ("trim and warm", Box::new(case.whole(Isolation::Pooled, 0))),
+        ("read", Box::new(case.read())),
+        ("cut", Box::new(case.cut())),
+        ("cut and warm", Box::new(case.whole(Isolation::Pooled, 0))),
         (
-            "trim and memo",
+            "cut and memo",
             Box::new(case.whole(Isolation::Pooled, MEMO_BYTES_MAX)),
         ),
     ] {
@@ -139,33 +148,43 @@ fn bench<I: Interpreter>(criterion: &mut Criterion, plugin: &str, object: Object
     group.finish();
 }
 
-/// Prints the ratio of a warm call to a native one: the median of many short turns, and the
-/// quartiles.
+/// Prints the ratio of a warm call to a native one, and what precedes a call: medians of many short
+/// turns, and the quartiles of the ratio.
 fn ratio<I: Interpreter>(plugin: &str, object: Object) {
     const TURNS: usize = 401;
     const TURN: Duration = Duration::from_micros(500);
     let kind = Arc::clone(&object.gvk.kind);
     let case = Case::new(plugin, object);
-    let mut warm = case.trimmed(Isolation::Pooled, 0);
+    let mut warm = case.call(Isolation::Pooled, 0);
+    let mut cut = case.cut();
+    let mut read = case.read();
     let mut native = || {
-        let _ = black_box(harness::interpret_trimmed::<I>(black_box(&case.trimmed)));
+        let _ = black_box(harness::judge_view::<I>(black_box(&case.view), Some(0)));
     };
-    let calls = calls_within(TURN, &mut native);
-    let mut turns: Vec<[f64; 3]> = (0..TURNS)
+    let calls = calls_within(TURN, &mut warm);
+    let turns: Vec<[f64; 5]> = (0..TURNS)
         .map(|_| {
             let (native, warm) = (seconds(calls, &mut native), seconds(calls, &mut warm));
-            [warm / native, native, warm]
+            let (cut, read) = (seconds(calls, &mut cut), seconds(calls, &mut read));
+            [native, warm, cut, read, warm / native]
         })
         .collect();
-    turns.sort_unstable_by(|left, right| f64::total_cmp(&left[0], &right[0]));
-    let [ratio, native, warm] = turns[TURNS / 2];
+    let at = |part: usize, quarter: usize| {
+        let mut values: Vec<f64> = turns.iter().map(|turn| turn[part]).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        values[TURNS * quarter / 4]
+    };
     println!(
-        "{kind:<12} {:>6} bytes  native {:>6.2} us  warm {:>6.2} us  warm / native {ratio:.2} ({:.2} to {:.2})",
-        case.trimmed.len(),
-        native * 1e6,
-        warm * 1e6,
-        turns[TURNS / 4][0],
-        turns[TURNS * 3 / 4][0],
+        "{kind:<12} {:>6} of {:>6} bytes  read {:>6.2} us  cut {:>6.2} us  native {:>6.2} us  warm {:>6.2} us  warm / native {:.2} ({:.2} to {:.2})",
+        case.view.len(),
+        case.object.json.len(),
+        at(3, 2) * 1e6,
+        at(2, 2) * 1e6,
+        at(0, 2) * 1e6,
+        at(1, 2) * 1e6,
+        at(4, 2),
+        at(4, 1),
+        at(4, 3),
     );
 }
 
@@ -216,4 +235,5 @@ fn main() {
     for_every_kind!(bench, &mut criterion);
     criterion.final_summary();
     for_every_kind!(ratio);
+    end_to_end::print();
 }

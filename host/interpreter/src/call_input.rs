@@ -1,244 +1,243 @@
 //! The input of one call.
 
-use std::fmt::Write as _;
+use std::ops::Range;
 use std::sync::Arc;
 
-use kindsight_model::{Gvk, Object};
+use kindsight_contract::{
+    Coverage, Document, Fields, Identity, InputWriter, TextWriter, Tree, ViewWriter, Writer,
+};
+use kindsight_model::Object;
 
-use crate::bindings::{Input, RelatedObject};
+use crate::bindings::{Input, RelatedSet};
 use crate::describe::HandledKind;
-use crate::fault::Fault;
+use crate::exports::Encoding;
 use crate::limits::{BUFFER_BYTES_KEPT_MAX, INPUT_BYTES_MAX, RELATED_BYTES_READ_MAX};
 use crate::related::Siblings;
 
-/// The input of one call: the trimmed object, then its related objects, in one text that is also
-/// the memo's key. At most [`INPUT_BYTES_MAX`] long. Its buffers are reused for the next call.
+/// The input of one call in the encoding of its component, which is also the memo's key. At most
+/// [`INPUT_BYTES_MAX`] long. Its buffers are reused for the next call.
 #[derive(Default)]
 pub(crate) struct CallInput {
-    text: String,
-    /// End of the object's own JSON in `text`.
-    object_end: usize,
-    related: Vec<Part>,
-    truncated: bool,
+    text: TextWriter,
+    view: ViewWriter,
+    /// The view as a whole; shared with a call while it runs.
+    bytes: Arc<Vec<u8>>,
+    /// Place of the object's own JSON in the text.
+    object: Range<usize>,
+    sets: Vec<Set>,
+    related: Vec<Object>,
 }
 
-/// One related object; its JSON is a range of [`CallInput::text`].
-struct Part {
-    object: Object,
-    json: std::ops::Range<usize>,
+/// The set of one rule.
+struct Set {
+    coverage: Coverage,
+    total: usize,
+    /// Places of its objects' JSON in the text.
+    objects: Vec<Range<usize>>,
+}
+
+/// The objects an input is made of.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'o> {
+    /// The object that is judged.
+    pub(crate) object: &'o Object,
+    /// Its tree.
+    pub(crate) tree: &'o Tree,
+    /// Objects among which related ones are searched.
+    pub(crate) siblings: &'o Siblings,
 }
 
 impl CallInput {
-    /// The whole input as one text, which the memo compares.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
+    /// The whole input in its encoding, which the memo compares.
+    pub(crate) fn key(&self, encoding: Encoding) -> &[u8] {
+        match encoding {
+            Encoding::Text => self.text.text().as_bytes(),
+            Encoding::View => &self.bytes,
+        }
     }
 
     /// The related objects, whole.
     pub(crate) fn related_objects(&self) -> Arc<[Object]> {
-        self.related
-            .iter()
-            .map(|part| part.object.clone())
-            .collect()
+        self.related.as_slice().into()
     }
 
     /// Lets go of the objects, and of buffers that are larger than usual.
     pub(crate) fn clear(&mut self) {
-        self.text.clear();
-        self.text.shrink_to(BUFFER_BYTES_KEPT_MAX);
+        self.text.clear(BUFFER_BYTES_KEPT_MAX);
+        self.view.clear(BUFFER_BYTES_KEPT_MAX);
+        if self.bytes.capacity() > BUFFER_BYTES_KEPT_MAX {
+            self.bytes = Arc::default();
+        }
+        self.sets.clear();
         self.related.clear();
-        self.related
-            .shrink_to(BUFFER_BYTES_KEPT_MAX / size_of::<Part>());
     }
 
-    /// Sets an object that is trimmed already, without related objects.
-    pub(crate) fn set_trimmed(&mut self, json: &str) {
-        self.text.clear();
-        self.related.clear();
-        self.truncated = false;
-        self.text.push_str(json);
-        self.object_end = json.len();
-    }
-
-    /// Sets an object, trimmed, with its related objects.
+    /// Sets an object, cut down to its fields, with its related objects.
     pub(crate) fn fill(
         &mut self,
+        encoding: Encoding,
         handled: &HandledKind,
-        object: &Object,
-        siblings: &Siblings,
-    ) -> Result<(), Fault> {
-        self.text.clear();
-        self.related.clear();
-        self.truncated = false;
-        let invalid = |error: serde_json::Error| Fault::InvalidInput(error.to_string());
-        handled
-            .fields
-            .trim(&object.json, &mut self.text)
-            .map_err(invalid)?;
-        if !object.names_itself {
-            append_gvk(&mut self.text, &object.gvk);
+        asked: Asked<'_>,
+        settings: &Settings,
+    ) {
+        self.clear();
+        let Self {
+            text,
+            view,
+            object,
+            sets,
+            related,
+            ..
+        } = self;
+        let mut filling = Filling {
+            handled,
+            asked,
+            sets,
+            related,
+        };
+        match encoding {
+            Encoding::Text => *object = filling.write(text, None),
+            Encoding::View => {
+                filling.write(view, Some(&settings.document()));
+                view.finish(Arc::make_mut(&mut self.bytes));
+            }
         }
-        self.object_end = self.text.len();
+    }
+
+    /// The view, for `judge-view`.
+    pub(crate) fn view(&self) -> Arc<Vec<u8>> {
+        Arc::clone(&self.bytes)
+    }
+
+    /// Calls `judge` with the input of the interface `text`.
+    pub(crate) fn with_text<T>(
+        &self,
+        now_ms: Option<i64>,
+        settings: &Settings,
+        judge: impl FnOnce(Input<'_>) -> T,
+    ) -> T {
+        let text = |range: &Range<usize>| self.text.text().get(range.clone()).unwrap_or_default();
+        let sets = self.sets.iter().map(|set| RelatedSet {
+            objects: set.objects.iter().map(text).collect(),
+            total: u32::try_from(set.total).unwrap_or(u32::MAX),
+            coverage: set.coverage.into(),
+        });
+        let related: Vec<RelatedSet<'_>> = sets.collect();
+        judge(Input {
+            object: text(&self.object),
+            related: &related,
+            now_ms,
+            settings: settings.text(),
+        })
+    }
+}
+
+/// Settings of an interpreter: an object, read once when the interpreter is published.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    text: Arc<str>,
+    tree: Tree,
+}
+
+impl Settings {
+    /// Reads settings; none are an empty object.
+    pub(crate) fn of(text: Option<&Arc<str>>) -> Self {
+        let text = text.map_or_else(|| Arc::from("{}"), Arc::clone);
+        let tree = Tree::read(&text).unwrap_or_default();
+        Self { text, tree }
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    fn document(&self) -> Document<'_> {
+        self.tree.document(&self.text)
+    }
+}
+
+/// One input that is being written.
+struct Filling<'f, 'o> {
+    handled: &'f HandledKind,
+    asked: Asked<'o>,
+    sets: &'f mut Vec<Set>,
+    related: &'f mut Vec<Object>,
+}
+
+impl Filling<'_, '_> {
+    /// Writes everything; returns the range of the object in the writer's text.
+    fn write<W: Writer>(
+        &mut self,
+        writer: &mut W,
+        settings: Option<&Document<'_>>,
+    ) -> Range<usize> {
+        let Asked { object, tree, .. } = self.asked;
+        let document = tree.document(&object.json);
+        let api_version = missing_api_version(object);
+        let identity = identity(object, api_version.as_deref());
+        let (mut input, place) =
+            InputWriter::begin(writer, document.root(), &self.handled.fields, identity);
+        let range = place..input.position();
+        let place = input.begin_related();
         let mut bytes_read = 0;
-        for rule in &handled.related {
-            let (found, truncated) = siblings.find(rule, object);
-            self.truncated |= truncated;
+        for rule in &self.handled.related {
+            let (found, total) = self.asked.siblings.find(rule, object);
+            let set_place = input.begin_set(Coverage::Unknown, total);
+            let mut objects = Vec::new();
             for related in found {
                 bytes_read += related.json.len();
-                let fits = bytes_read <= RELATED_BYTES_READ_MAX
-                    && self.add(&rule.fields, related).map_err(invalid)?;
-                if !fits {
-                    self.truncated = true;
+                let added = bytes_read <= RELATED_BYTES_READ_MAX
+                    && self.add(&mut input, &rule.fields, related, &mut objects);
+                if !added {
                     break;
                 }
             }
+            input.end_set(set_place, u32::try_from(objects.len()).unwrap_or(u32::MAX));
+            self.sets.push(Set {
+                coverage: Coverage::Unknown,
+                total,
+                objects,
+            });
         }
-        if self.truncated {
-            self.text.push('+');
-        }
-        Ok(())
+        let rules = u32::try_from(self.handled.related.len()).unwrap_or(u32::MAX);
+        input.end_related(place, rules);
+        input.finish(settings.map(Document::root));
+        range
     }
 
-    /// Adds a related object. Every part is written with its length, so that no two different
-    /// inputs have the same text. Returns false, and adds nothing, where it does not fit.
-    fn add(&mut self, fields: &crate::Fields, object: &Object) -> Result<bool, serde_json::Error> {
-        let before = self.text.len();
-        let Gvk {
-            group,
-            version,
-            kind,
-        } = &object.gvk;
-        for part in [group, version, kind, &object.namespace, &object.name] {
-            // Writing to a String does not fail.
-            let _ = write!(self.text, "{}:{part}", part.len());
-        }
-        let start = self.text.len();
-        fields.trim(&object.json, &mut self.text)?;
-        if self.text.len() > INPUT_BYTES_MAX {
-            self.text.truncate(before);
-            return Ok(false);
-        }
-        self.related.push(Part {
-            object: object.clone(),
-            json: start..self.text.len(),
-        });
-        Ok(true)
-    }
-
-    pub(crate) fn related(&self) -> Vec<RelatedObject<'_>> {
-        let parts = self.related.iter();
-        parts
-            .map(|part| RelatedObject {
-                group: &part.object.gvk.group,
-                version: &part.object.gvk.version,
-                kind: &part.object.gvk.kind,
-                namespace: &part.object.namespace,
-                name: &part.object.name,
-                object: self.text.get(part.json.clone()).unwrap_or_default(),
-            })
-            .collect()
-    }
-
-    pub(crate) fn input<'p>(
-        &'p self,
-        related: &'p [RelatedObject<'p>],
-        now_ms: i64,
-        settings: Option<&'p str>,
-    ) -> Input<'p> {
-        Input {
-            object: self.text.get(..self.object_end).unwrap_or_default(),
-            related,
-            truncated: self.truncated,
-            now_ms,
-            settings,
-            extras: None,
-        }
+    /// Adds a related object. Returns false, and adds nothing, where it does not fit.
+    fn add<W: Writer>(
+        &mut self,
+        input: &mut InputWriter<'_, W>,
+        fields: &Fields,
+        object: &Object,
+        objects: &mut Vec<Range<usize>>,
+    ) -> bool {
+        let tree = object.tree();
+        let document = tree.document(&object.json);
+        let api_version = missing_api_version(object);
+        let identity = identity(object, api_version.as_deref());
+        let Some(place) = input.related(document.root(), fields, identity, INPUT_BYTES_MAX) else {
+            return false;
+        };
+        objects.push(place..input.position());
+        self.related.push(object.clone());
+        true
     }
 }
 
-/// Adds `apiVersion` and `kind` to the text of an object; the contract promises them. They come
-/// last: of members of one name the last counts.
-fn append_gvk(text: &mut String, gvk: &Gvk) {
-    text.truncate(text.trim_end().len());
-    text.pop();
-    let comma = if text.trim() == "{" { "" } else { "," };
-    let quoted = |text: &str| serde_json::Value::from(text).to_string();
-    let (api_version, kind) = (quoted(&gvk.api_version()), quoted(&gvk.kind));
-    // Writing to a String does not fail.
-    let _ = write!(text, r#"{comma}"apiVersion":{api_version},"kind":{kind}}}"#);
+/// The `apiVersion` of an object that leaves it or its Kind out.
+fn missing_api_version(object: &Object) -> Option<String> {
+    (!object.names_itself).then(|| object.gvk.api_version())
+}
+
+/// Version and Kind of an object that leaves them out; the contract promises them.
+fn identity<'i>(object: &'i Object, api_version: Option<&'i str>) -> Option<Identity<'i>> {
+    api_version.map(|api_version| Identity {
+        api_version,
+        kind: &object.gvk.kind,
+    })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::describe::{RelatedRule, Relation};
-    use crate::trim::Fields;
-    use kindsight_model::KindPattern;
-
-    /// An object of a Kind that asks for whole objects by eight rules, among reported ones.
-    fn filled(related: Vec<Object>) -> CallInput {
-        let pattern = KindPattern {
-            group: "*".to_owned(),
-            version: "*".to_owned(),
-            kind: "*".to_owned(),
-        };
-        let rule = RelatedRule {
-            pattern: pattern.clone(),
-            relation: Relation::Owned,
-            fields: Fields::new(&[""]),
-            limit: 256,
-        };
-        let handled = HandledKind {
-            pattern,
-            fields: Fields::new(&[""]),
-            related: vec![rule; 8],
-        };
-        let object = r#"{"kind": "Owner", "metadata": {"name": "o", "uid": "u"}}"#;
-        let object = Object::from_json(object).expect("an object");
-        let mut input = CallInput::default();
-        let siblings = Siblings::of(related.into());
-        input.fill(&handled, &object, &siblings).expect("JSON");
-        input
-    }
-
-    fn owned(number: usize, bytes: usize) -> Object {
-        let pad = "x".repeat(bytes);
-        let json = format!(
-            r#"{{"kind": "Owned", "metadata": {{"name": "{number:03}", "ownerReferences": [{{"uid": "u"}}]}}, "pad": "{pad}"}}"#
-        );
-        Object::from_json(json).expect("an object")
-    }
-
-    #[test]
-    fn related_objects_that_do_not_fit_are_left_out_and_it_says_so() {
-        let mut input = filled((0..200).map(|number| owned(number, 100 * 1024)).collect());
-        assert!(input.text().len() <= INPUT_BYTES_MAX + 1);
-        let related = input.related();
-        assert!((35..42).contains(&related.len()), "{}", related.len());
-        assert!(input.input(&related, 0, None).truncated);
-        assert_eq!(related[1].name, "001");
-        drop(related);
-        input.clear();
-        assert!(input.text.capacity() <= BUFFER_BYTES_KEPT_MAX);
-        assert!(input.related.is_empty(), "no object is held any longer");
-        let input = filled((0..3).map(|number| owned(number, 100)).collect());
-        assert_eq!(input.related().len(), 24);
-        assert!(!input.truncated);
-    }
-
-    #[test]
-    fn a_missing_version_and_kind_are_added_last() {
-        let gvk = Gvk::new("apps", "v1", "Deployment");
-        for (json, expected) in [
-            ("{}", r#"{"apiVersion":"apps/v1","kind":"Deployment"}"#),
-            (
-                "{\"kind\":\"\",\"status\":{\"a\":{}} }\n",
-                r#"{"kind":"","status":{"a":{}} ,"apiVersion":"apps/v1","kind":"Deployment"}"#,
-            ),
-        ] {
-            let mut text = json.to_owned();
-            append_gvk(&mut text, &gvk);
-            assert_eq!(text, expected);
-        }
-    }
-}
+mod tests;

@@ -6,7 +6,7 @@ use kindsight_model::{InterpreterName, Phase, clean};
 
 use crate::bindings;
 use crate::limits::STATE_BYTES_MAX;
-use crate::trim::Fields;
+use kindsight_contract::Fields;
 use kindsight_model::KindPattern;
 
 /// Longest version of an interpreter, in bytes.
@@ -65,6 +65,8 @@ pub struct HandledKind {
     pub pattern: KindPattern,
     /// Their fields.
     pub fields: Fields,
+    /// True if verdicts depend on the time; otherwise it is not told.
+    pub uses_now: bool,
     /// Related objects.
     pub related: Vec<RelatedRule>,
 }
@@ -260,12 +262,13 @@ fn handled_kind(kind: bindings::HandledKind) -> HandledKind {
             bindings::Relation::Owned => Relation::Owned,
             bindings::Relation::SelectedBy(pointer) => Relation::SelectedBy(pointer),
         },
-        fields: Fields::new(&rule.fields),
+        fields: Fields::of_related(&rule.fields),
         limit: usize::try_from(rule.limit).unwrap_or(usize::MAX),
     });
     HandledKind {
         pattern: kind_pattern(&kind.pattern),
         fields: Fields::new(&kind.fields),
+        uses_now: true,
         related: related.collect(),
     }
 }

@@ -36,12 +36,20 @@ pub enum Fault {
     /// Reported a fault of its own.
     #[error("reports a fault of its own: {0}")]
     Internal(String),
-    /// Could not read the object, or its settings. Not a fault of the interpreter.
-    #[error("cannot read this object: {0}")]
-    InvalidInput(String),
+    /// The object cannot be what it claims to be. Not a fault of the interpreter.
+    #[error("cannot judge this object: {0}")]
+    InvalidObject(String),
+    /// Its settings cannot be used. Its operator's fault.
+    #[error("cannot use its settings: {0}")]
+    InvalidSettings(String),
 }
 
 impl Fault {
+    /// True for a fault of the interpreter itself, and not of the object or of the operator's settings.
+    pub(crate) fn is_interpreters(&self) -> bool {
+        !matches!(self, Self::InvalidObject(_) | Self::InvalidSettings(_))
+    }
+
     /// The verdict's reason.
     pub fn reason(&self) -> &'static str {
         match self {
@@ -53,7 +61,8 @@ impl Fault {
             Self::AnswerTooLarge(_) => "InterpreterAnswerTooLarge",
             Self::UndeclaredState(_) => "InterpreterUndeclaredState",
             Self::Internal(_) => "InterpreterFailed",
-            Self::InvalidInput(_) => "InvalidInput",
+            Self::InvalidObject(_) => "InvalidObject",
+            Self::InvalidSettings(_) => "InvalidSettings",
         }
     }
 

@@ -7,7 +7,7 @@ use wasmparser::{Parser, Payload, Validator};
 use crate::load_error::LoadError;
 
 /// The interface an interpreter must export, without its version.
-const CONTRACT: &str = "kindsight:interpreter/interpreter@";
+const CONTRACT: &str = "kindsight:interpreter/description@";
 /// The only interface with functions that it may import.
 const LOG: &str = "kindsight:interpreter/log@1.";
 /// Its one function.

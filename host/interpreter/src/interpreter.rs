@@ -5,15 +5,18 @@ use std::sync::Arc;
 
 use kindsight_model::{Digest, InterpretedBy};
 
-use crate::bindings::PluginPre;
+use wasmtime::component::InstancePre;
+
 use crate::describe::Description;
+use crate::exports::Exports;
 use crate::instance_context::InstanceContext;
 
 /// A component that was compiled, described itself and passed its fixtures.
 pub struct Interpreter {
     description: Description,
     by: Arc<InterpretedBy>,
-    pre: PluginPre<InstanceContext>,
+    pre: InstancePre<InstanceContext>,
+    exports: Exports,
 }
 
 impl Interpreter {
@@ -21,7 +24,8 @@ impl Interpreter {
     pub(crate) fn new(
         digest: Digest,
         description: Description,
-        pre: PluginPre<InstanceContext>,
+        pre: InstancePre<InstanceContext>,
+        exports: Exports,
     ) -> Self {
         Self {
             by: Arc::new(InterpretedBy {
@@ -31,6 +35,7 @@ impl Interpreter {
             }),
             description,
             pre,
+            exports,
         }
     }
 
@@ -49,8 +54,12 @@ impl Interpreter {
         &self.by.digest
     }
 
-    pub(crate) fn pre(&self) -> &PluginPre<InstanceContext> {
+    pub(crate) fn pre(&self) -> &InstancePre<InstanceContext> {
         &self.pre
+    }
+
+    pub(crate) fn exports(&self) -> &Exports {
+        &self.exports
     }
 }
 

@@ -1,8 +1,8 @@
 //! Entry point of the crate: loads interpreters, publishes sets of them, judges batches of objects.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
 use arc_swap::ArcSwap;
@@ -27,6 +27,10 @@ use crate::worker_thread::{Queues, Slice, WorkerThread, lost, queues};
 /// is shared among the workers.
 const SLICE_OBJECTS: usize = 64;
 
+/// Objects of a batch that the caller's own thread looks for in the memo first: looking for them takes less
+/// time than handing them to another thread.
+const RECALLED_OBJECTS_MAX: usize = 8;
+
 /// Failure to start the engine or its workers.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -48,6 +52,8 @@ pub struct Interpreters {
     /// The last generation that was given to a set.
     generation: AtomicU64,
     memo: Arc<Memo>,
+    /// Asks the memo on a caller's thread.
+    recaller: Mutex<Worker>,
     queues: Option<Queues>,
     workers: Vec<JoinHandle<()>>,
 }
@@ -77,6 +83,7 @@ impl Interpreters {
             cache,
             published: ArcSwap::default(),
             generation: AtomicU64::new(0),
+            recaller: Mutex::new(Worker::new(Limits::default(), Arc::clone(&memo))),
             memo,
             queues: Some(queues),
             workers,
@@ -169,6 +176,48 @@ impl Interpreters {
     /// As [`Self::judge`], by a set of the caller's choice, where `siblings` may hold more than
     /// `objects`: after a swap only some objects of a report are judged again.
     pub fn judge_among(
+        &self,
+        set: &Arc<Published>,
+        objects: &Arc<[Object]>,
+        siblings: &Arc<Siblings>,
+        now_ms: i64,
+    ) -> Vec<Verdict> {
+        if objects.len() > RECALLED_OBJECTS_MAX {
+            return self.judge_reported(set, objects, siblings, now_ms);
+        }
+        let mut recalled = self.recall(set, objects, siblings, now_ms);
+        let unknown = objects.iter().zip(&recalled).filter(|(_, it)| it.is_none());
+        let unknown: Arc<[Object]> = unknown.map(|(object, _)| object.clone()).collect();
+        if !unknown.is_empty() {
+            let mut judged = self
+                .judge_reported(set, &unknown, siblings, now_ms)
+                .into_iter();
+            let missing = recalled.iter_mut().filter(|it| it.is_none());
+            missing.for_each(|it| *it = judged.next());
+        }
+        recalled
+            .into_iter()
+            .map(|it| it.unwrap_or_else(lost))
+            .collect()
+    }
+
+    /// The verdicts that the memo has, on the caller's thread: a small report of which little changed is
+    /// not handed to another thread. All unknown where another caller asks now.
+    fn recall(
+        &self,
+        set: &Arc<Published>,
+        objects: &[Object],
+        siblings: &Siblings,
+        now_ms: i64,
+    ) -> Vec<Option<Verdict>> {
+        let Ok(mut recaller) = self.recaller.try_lock() else {
+            return vec![None; objects.len()];
+        };
+        let recall = |object| recaller.recall(set, object, siblings, now_ms);
+        objects.iter().map(recall).collect()
+    }
+
+    fn judge_reported(
         &self,
         set: &Arc<Published>,
         objects: &Arc<[Object]>,

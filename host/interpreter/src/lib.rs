@@ -4,7 +4,7 @@
 //! ```text
 //! bytes ─▶ load ─▶ Interpreter ─▶ publish ─▶ Published (one immutable set, swapped atomically)
 //!                                                │
-//! objects ─▶ Interpreters::judge ─▶ workers ─▶ lookup ─▶ trim ─▶ memo ─▶ pooled instance ─▶ Verdict
+//! objects ─▶ Interpreters::judge ─▶ workers ─▶ lookup ─▶ cut ─▶ memo ─▶ pooled instance ─▶ Verdict
 //! ```
 //!
 //! Every object gets a verdict, in bounded time and memory: an interpreter that fails costs only
@@ -27,6 +27,7 @@ mod compare;
 mod compile;
 mod describe;
 mod engine;
+mod exports;
 mod failed_input;
 mod fault;
 mod imports;
@@ -45,7 +46,6 @@ mod published;
 mod related;
 mod stats;
 mod trial;
-mod trim;
 mod worker;
 mod worker_thread;
 
@@ -69,5 +69,4 @@ pub use priority::lower_priority;
 pub use published::{PublishError, Published, SetMember};
 pub use related::Siblings;
 pub use stats::{CallSnapshot, CallStats, Latency, Recent};
-pub use trim::Fields;
 pub use worker::Worker;

@@ -16,11 +16,11 @@ pub const CALL_DEADLINE_PER_MIB: Duration = Duration::from_millis(100);
 /// The part of [`Limits::call_deadline`] that making an instance may take, as a divisor: a component
 /// that takes more is refused, since the first call of each instance has to pay for it.
 pub(crate) const START_SHARE: u32 = 2;
-/// Largest input of a call: the object and its related objects, trimmed, in bytes. An object always
-/// fits, with the Kind that is added to it; related objects that do not are left out, and the input
-/// says that it is truncated, as at their number. Two of the largest objects: what a guest takes to
-/// read that fits its memory, and the deadline of such a call is below half a second.
-pub const INPUT_BYTES_MAX: usize = 2 * OBJECT_BYTES_MAX;
+/// Largest input of a call: the object and its related objects, cut, in bytes. An object always fits, as
+/// text or as a view, which has the nodes of all its values beside the text; related objects that do not
+/// are left out, and their set says that there were more. What a guest takes to read that fits its memory,
+/// and the deadline of such a call is below a second.
+pub const INPUT_BYTES_MAX: usize = 4 * OBJECT_BYTES_MAX;
 /// Bytes of related objects, before they are trimmed, that are gone through for one call: reading takes
 /// the host some milliseconds a MiB, which no deadline counts. Those beyond are left out as above.
 pub(crate) const RELATED_BYTES_READ_MAX: usize = 8 * OBJECT_BYTES_MAX;
@@ -37,7 +37,7 @@ pub(crate) const REFUSAL_PROBLEM_BYTES_MAX: usize = 1024;
 pub(crate) const FAILED_INPUTS_MAX: usize = 8;
 /// Bytes of all failing inputs that are kept of one interpreter, the smallest ones: at least one of
 /// any size.
-pub(crate) const FAILED_INPUT_BYTES_MAX: usize = INPUT_BYTES_MAX;
+pub(crate) const FAILED_INPUT_BYTES_MAX: usize = 2 * OBJECT_BYTES_MAX;
 /// Failing inputs that are told apart within a minute, of one interpreter: 128 KiB of hashes. More than
 /// these begin a new minute.
 pub(crate) const FAULTS_KNOWN_MAX: usize = 4096;
@@ -63,12 +63,10 @@ pub(crate) const ANSWER_BYTES_MAX: usize = 256 * 1024;
 pub(crate) const LOAD_ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Longest state name, in bytes.
 pub(crate) const STATE_BYTES_MAX: usize = 64;
-/// Longest reason, in bytes.
+/// Longest reason, in bytes; longer ones are cut.
 pub(crate) const REASON_BYTES_MAX: usize = 128;
 /// Longest message, in bytes; longer ones are truncated.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 4096;
-/// Longest `extras` of a verdict, in bytes.
-pub(crate) const EXTRAS_BYTES_MAX: usize = 16 * 1024;
 /// Log lines of one call.
 pub const LOG_LINES_MAX: u32 = 32;
 /// Longest log line, in bytes; longer ones are truncated.

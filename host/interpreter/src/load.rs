@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use kindsight_code_cache::CodeCache;
 use kindsight_model::{Digest, InterpretedBy, InterpreterName};
-use wasmtime::component::Component;
+use wasmtime::component::{Component, InstancePre};
 
 use crate::aot::{self, compatibility};
-use crate::bindings::{Plugin, PluginPre};
 use crate::bounded_store::{begin, fault_of, store};
 use crate::compile::Compiler;
 use crate::describe::Description;
 use crate::engine::Engine;
+use crate::exports::Exports;
 use crate::fault::Fault;
 use crate::instance_context::InstanceContext;
 use crate::interpreter::Interpreter;
@@ -54,10 +54,10 @@ impl Interpreter {
         let pre = engine
             .linker()
             .instantiate_pre(&component)
-            .and_then(PluginPre::new)
             .map_err(|error| LoadError::Shapes(format!("{error:#}")))?;
-        let description = describe(&pre, &digest, limits)?;
-        let interpreter = Self::new(digest, description, pre);
+        let exports = Exports::of(&component).map_err(LoadError::Shapes)?;
+        let description = describe(&pre, &exports, &digest, limits)?;
+        let interpreter = Self::new(digest, description, pre, exports);
         fixtures::try_all(&interpreter, limits)?;
         Ok(interpreter)
     }
@@ -93,7 +93,8 @@ fn unnamed(digest: &Digest) -> Arc<InterpretedBy> {
 }
 
 fn describe(
-    pre: &PluginPre<InstanceContext>,
+    pre: &InstancePre<InstanceContext>,
+    exports: &Exports,
     digest: &Digest,
     limits: &Limits,
 ) -> Result<Description, LoadError> {
@@ -104,17 +105,18 @@ fn describe(
     store.set_hostcall_fuel(LOAD_ANSWER_BYTES_MAX);
     // A call that has to make an instance first pays for it out of its own deadline.
     begin(&mut store, limits.call_deadline / START_SHARE);
-    let instance = pre.instance_pre().instantiate(&mut store);
+    let instance = pre.instantiate(&mut store);
     let instance = instance.map_err(|error| match fault_of(&store, &error) {
         Fault::InvalidAnswer(what) => LoadError::Instance(what),
         fault => LoadError::Call("start", fault),
     })?;
-    let plugin = Plugin::new(&mut store, &instance)
+    let describe = exports
+        .judge(&mut store, &instance)
+        .and_then(|_| exports.describe(&mut store, &instance))
         .map_err(|error| LoadError::Shapes(format!("{error:#}")))?;
     begin(&mut store, LOAD_DEADLINE);
-    let description = plugin
-        .kindsight_interpreter_interpreter()
-        .call_describe(&mut store)
+    let (description,) = describe
+        .call(&mut store, ())
         .map_err(|error| LoadError::Call("describe", fault_of(&store, &error)))?;
     Description::check(description).map_err(LoadError::Description)
 }

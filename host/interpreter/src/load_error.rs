@@ -20,7 +20,7 @@ pub enum LoadError {
     )]
     ForeignImport(String),
     /// Does not export the contract.
-    #[error("does not export `kindsight:interpreter/interpreter`")]
+    #[error("does not export `kindsight:interpreter/description`")]
     NotAnInterpreter,
     /// Another major version of the contract.
     #[error("is written for version {0} of the contract, this host speaks 1.x")]

@@ -1,6 +1,7 @@
 //! Memo of verdicts: an interpreter is a pure function, so an equal input has an equal answer.
 
 use std::hash::Hash;
+use std::sync::Arc;
 
 use kindsight_model::Verdict;
 use quick_cache::{Equivalent, Weighter};
@@ -10,15 +11,15 @@ use quick_cache::{Equivalent, Weighter};
 pub(crate) enum Answer {
     /// A verdict, valid until its recheck time.
     Verdict(Verdict),
-    /// Not an object it judges.
-    Unsupported,
+    /// Not an object it judges, and why.
+    Unsupported(Arc<str>),
 }
 
 /// Verdicts by component, settings and input. Inputs are compared byte by byte, not by a hash.
 #[derive(Debug)]
 pub struct Memo {
     is_off: bool,
-    answers: quick_cache::sync::Cache<Key, Answer, Bytes, foldhash::quality::RandomState>,
+    answers: quick_cache::sync::Cache<Key, Entry, Bytes, foldhash::quality::RandomState>,
 }
 
 /// Statistics of a [`Memo`].
@@ -33,13 +34,35 @@ pub struct MemoStats {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Key {
     scope: u128,
-    input: Box<str>,
+    input: Box<[u8]>,
 }
 
 #[derive(Hash)]
 struct KeyRef<'i> {
     scope: u128,
-    input: &'i str,
+    input: &'i [u8],
+}
+
+/// An answer, and the time it was given for; none where the time was not told.
+#[derive(Debug, Clone)]
+struct Entry {
+    answer: Answer,
+    now_ms: Option<i64>,
+}
+
+impl Entry {
+    /// Returns whether the answer holds at another time: not before the time it was given for, and not
+    /// after the time at which it may change.
+    fn holds_at(&self, now_ms: Option<i64>) -> bool {
+        let (Some(given_ms), Some(now_ms)) = (self.now_ms, now_ms) else {
+            return self.now_ms == now_ms;
+        };
+        let recheck_at_ms = match &self.answer {
+            Answer::Verdict(verdict) => verdict.recheck_at_ms,
+            Answer::Unsupported(_) => None,
+        };
+        now_ms >= given_ms && recheck_at_ms.is_none_or(|at| now_ms < at)
+    }
 }
 
 impl Equivalent<Key> for KeyRef<'_> {
@@ -55,11 +78,11 @@ struct Bytes;
 const ENTRY_BYTES: u64 = 200;
 const ENTRY_BYTES_EXPECTED: usize = 800;
 
-impl Weighter<Key, Answer> for Bytes {
-    fn weight(&self, key: &Key, answer: &Answer) -> u64 {
-        let texts = match answer {
+impl Weighter<Key, Entry> for Bytes {
+    fn weight(&self, key: &Key, entry: &Entry) -> u64 {
+        let texts = match &entry.answer {
             Answer::Verdict(verdict) => verdict.reason.len() + verdict.message.len(),
-            Answer::Unsupported => 0,
+            Answer::Unsupported(why) => why.len(),
         };
         ENTRY_BYTES + (key.input.len() + texts) as u64
     }
@@ -80,26 +103,22 @@ impl Memo {
         }
     }
 
-    /// The answer for an equal input, unless its recheck time has passed.
-    pub(crate) fn get(&self, scope: u128, input: &str, now_ms: i64) -> Option<Answer> {
+    /// The answer for an equal input, where it holds at this time.
+    pub(crate) fn get(&self, scope: u128, input: &[u8], now_ms: Option<i64>) -> Option<Answer> {
         if self.is_off {
             return None;
         }
-        let answer = self.answers.get(&KeyRef { scope, input })?;
-        match &answer {
-            Answer::Verdict(verdict) if verdict.recheck_at_ms.is_some_and(|at| at <= now_ms) => {
-                None
-            }
-            _ => Some(answer),
-        }
+        let entry = self.answers.get(&KeyRef { scope, input })?;
+        entry.holds_at(now_ms).then_some(entry.answer)
     }
 
-    pub(crate) fn put(&self, scope: u128, input: &str, answer: Answer) {
+    pub(crate) fn put(&self, scope: u128, input: &[u8], now_ms: Option<i64>, answer: Answer) {
         if self.is_off {
             return;
         }
         let input = input.into();
-        self.answers.insert(Key { scope, input }, answer);
+        let entry = Entry { answer, now_ms };
+        self.answers.insert(Key { scope, input }, entry);
     }
 
     /// Reads its statistics.
@@ -118,20 +137,27 @@ mod tests {
     #[test]
     fn an_answer_is_for_its_component_and_its_input() {
         let memo = Memo::new(1 << 20);
-        memo.put(1, "a", Answer::Verdict(Verdict::not_present()));
-        assert!(memo.get(1, "a", 0).is_some());
-        assert!(memo.get(1, "b", 0).is_none());
-        assert!(memo.get(2, "a", 0).is_none());
+        memo.put(1, b"a", None, Answer::Verdict(Verdict::not_present()));
+        assert!(memo.get(1, b"a", None).is_some());
+        assert!(memo.get(1, b"b", None).is_none());
+        assert!(memo.get(2, b"a", None).is_none());
     }
 
     #[test]
-    fn a_verdict_is_valid_until_its_recheck_time() {
+    fn a_verdict_holds_from_its_time_to_its_recheck_time() {
         let memo = Memo::new(1 << 20);
         let mut verdict = Verdict::not_present();
+        memo.put(1, b"no recheck", Some(50), Answer::Verdict(verdict.clone()));
         verdict.recheck_at_ms = Some(100);
-        memo.put(1, "a", Answer::Verdict(verdict));
-        assert!(memo.get(1, "a", 99).is_some());
-        assert!(memo.get(1, "a", 100).is_none());
+        memo.put(1, b"a", Some(50), Answer::Verdict(verdict));
+        for (now_ms, holds) in [(49, false), (50, true), (99, true), (100, false)] {
+            assert_eq!(memo.get(1, b"a", Some(now_ms)).is_some(), holds, "{now_ms}");
+        }
+        for (now_ms, holds) in [(49, false), (50, true), (i64::MAX, true)] {
+            let answer = memo.get(1, b"no recheck", Some(now_ms));
+            assert_eq!(answer.is_some(), holds, "{now_ms}");
+        }
+        assert!(memo.get(1, b"a", None).is_none(), "another Kind of input");
     }
 
     #[test]
@@ -139,7 +165,8 @@ mod tests {
         let memo = Memo::new(64 * 1024);
         for number in 0..1000 {
             let verdict = Verdict::unknown("R", "x".repeat(4096));
-            memo.put(1, &format!("{number}"), Answer::Verdict(verdict));
+            let input = format!("{number}");
+            memo.put(1, input.as_bytes(), None, Answer::Verdict(verdict));
         }
         let stats = memo.stats();
         assert!(stats.entries < 64 * 1024 / 4096, "{stats:?}");
@@ -150,7 +177,8 @@ mod tests {
     fn it_holds_no_more_than_it_may() {
         let memo = Memo::new(64 * 1024);
         for number in 0..10_000 {
-            memo.put(1, &format!("{number}"), Answer::Unsupported);
+            let input = format!("{number}");
+            memo.put(1, input.as_bytes(), None, Answer::Unsupported("".into()));
         }
         assert!(memo.stats().bytes <= 64 * 1024, "{:?}", memo.stats());
         assert!(memo.stats().entries > 10);

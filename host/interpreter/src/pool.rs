@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use crate::accept::accept;
-use crate::call_input::CallInput;
+use crate::call_input::{CallInput, Settings};
 use crate::fault::Fault;
 use crate::interpreter::Interpreter;
 use crate::limits::{Isolation, Limits};
@@ -21,8 +21,8 @@ pub(crate) struct Callee<'c> {
     pub(crate) scope: u128,
     /// The component.
     pub(crate) interpreter: &'c Interpreter,
-    /// Its settings: the text of a JSON object.
-    pub(crate) settings: Option<&'c str>,
+    /// Its settings.
+    pub(crate) settings: &'c Settings,
     /// Counts its instances.
     pub(crate) stats: &'c Arc<CallStats>,
     /// The purpose of the call.
@@ -49,24 +49,25 @@ impl InstancePool {
         &mut self,
         callee: Callee<'_>,
         input: &CallInput,
-        now_ms: i64,
+        now_ms: Option<i64>,
     ) -> Result<Answer, Fault> {
         let interpreter = callee.interpreter;
-        let deadline = self.limits.deadline_of(input.text().len());
+        let bytes = input.key(interpreter.exports().encoding()).len();
+        let deadline = self.limits.deadline_of(bytes);
         let is_fresh = !self.instances.contains_key(&callee.scope);
         let instance = match self.instances.entry(callee.scope) {
             Entry::Occupied(instance) => instance.into_mut(),
             Entry::Vacant(entry) => {
                 let (by, stats) = (Arc::clone(interpreter.by()), Arc::clone(callee.stats));
+                let (pre, exports) = (interpreter.pre(), interpreter.exports());
                 let instance =
-                    PooledInstance::start(interpreter.pre(), by, &self.limits, stats, deadline)?;
+                    PooledInstance::start(pre, exports, by, &self.limits, stats, deadline)?;
                 entry.insert(instance)
             }
         };
-        let related = input.related();
-        let input = input.input(&related, now_ms, callee.settings);
+        let deadline = (!is_fresh).then_some(deadline);
         let answer = instance
-            .interpret(input, (!is_fresh).then_some(deadline))
+            .judge(input, now_ms, callee.settings, deadline)
             .and_then(|answer| accept(interpreter, answer));
         if callee.purpose == Purpose::Reported {
             instance.record_memory();

@@ -6,8 +6,12 @@ use std::time::Duration;
 use kindsight_model::InterpretedBy;
 use wasmtime::Store;
 
-use crate::bindings::{Failure, Input, Plugin, PluginPre, Verdict};
+use wasmtime::component::{Instance, InstancePre};
+
+use crate::bindings::{Input, JudgeResult};
 use crate::bounded_store::{begin, fault_of, go_on, store};
+use crate::call_input::{CallInput, Settings};
+use crate::exports::{Exports, Judge};
 use crate::fault::Fault;
 use crate::instance_context::InstanceContext;
 use crate::limits::Limits;
@@ -16,7 +20,7 @@ use crate::stats::CallStats;
 /// An instance that judges one object after another, until it is retired.
 pub(crate) struct PooledInstance {
     store: Store<InstanceContext>,
-    plugin: Plugin,
+    judge: Judge,
     stats: Arc<CallStats>,
     calls: u32,
     /// Number of calls at the last sweep.
@@ -27,7 +31,8 @@ impl PooledInstance {
     /// Makes an instance, which is counted in `stats` until it is dropped. Its first call has what
     /// this leaves of the deadline.
     pub(crate) fn start(
-        pre: &PluginPre<InstanceContext>,
+        pre: &InstancePre<InstanceContext>,
+        exports: &Exports,
         by: Arc<InterpretedBy>,
         limits: &Limits,
         stats: Arc<CallStats>,
@@ -36,13 +41,14 @@ impl PooledInstance {
         let context = InstanceContext::new(by, Arc::clone(&stats), limits.memory_bytes_max);
         let mut store = store(pre.engine(), context);
         begin(&mut store, deadline);
-        let plugin = pre
+        let judge = pre
             .instantiate(&mut store)
+            .and_then(|instance: Instance| exports.judge(&mut store, &instance))
             .map_err(|error| fault_of(&store, &error))?;
         stats.instance_began();
         Ok(Self {
             store,
-            plugin,
+            judge,
             stats,
             calls: 0,
             calls_swept: 0,
@@ -51,18 +57,27 @@ impl PooledInstance {
 
     /// Makes one call, within a deadline of its own, or within the one that it was started with. After
     /// an error the instance must not be used again.
-    pub(crate) fn interpret(
+    pub(crate) fn judge(
         &mut self,
-        input: Input<'_>,
+        input: &CallInput,
+        now_ms: Option<i64>,
+        settings: &Settings,
         deadline: Option<Duration>,
-    ) -> Result<Result<Verdict, Failure>, Fault> {
+    ) -> Result<JudgeResult, Fault> {
         match deadline {
             Some(deadline) => begin(&mut self.store, deadline),
             None => go_on(&mut self.store),
         }
         self.calls += 1;
-        let interpreter = self.plugin.kindsight_interpreter_interpreter();
-        let answer = interpreter.call_interpret(&mut self.store, input);
+        let store = &mut self.store;
+        let answer = match &self.judge {
+            Judge::View(judge) => judge.call(&mut *store, (input.view(), now_ms)),
+            Judge::Text(judge) => input.with_text(now_ms, settings, |input| {
+                let judge = judge.typed::<(Input<'_>,), (JudgeResult,)>(&*store)?;
+                judge.call(&mut *store, (input,))
+            }),
+        };
+        let answer = answer.map(|(answer,)| answer);
         answer.map_err(|error| fault_of(&self.store, &error))
     }
 

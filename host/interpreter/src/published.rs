@@ -8,6 +8,7 @@ use sha2::{Digest as _, Sha256};
 use crate::describe::HandledKind;
 use crate::interpreter::Interpreter;
 
+use crate::call_input::Settings;
 use crate::stats::CallStats;
 
 /// Member of a set to be published: an interpreter, its source and its settings.
@@ -36,7 +37,7 @@ impl From<(Source, Arc<Interpreter>)> for SetMember {
 pub(crate) struct Live {
     pub(crate) interpreter: Arc<Interpreter>,
     pub(crate) source: Source,
-    pub(crate) settings: Option<Arc<str>>,
+    pub(crate) settings: Arc<Settings>,
     /// Stands for (digest, settings) in the memo.
     pub(crate) scope: u128,
     /// Its statistics, for as long as it is live without a break.
@@ -221,9 +222,9 @@ impl Live {
         Self {
             scope,
             stats: counted.map_or_else(Arc::default, |live| Arc::clone(&live.stats)),
+            settings: Arc::new(Settings::of(settings.as_ref())),
             interpreter,
             source,
-            settings,
         }
     }
 }

@@ -39,6 +39,11 @@ impl Siblings {
         Self::default()
     }
 
+    /// The objects.
+    pub fn objects(&self) -> &Arc<[Object]> {
+        &self.objects
+    }
+
     /// The related objects of a fixture, which stand for those the host would find.
     pub(crate) fn given(objects: &[Object]) -> Self {
         Self {
@@ -48,9 +53,9 @@ impl Siblings {
         }
     }
 
-    /// Finds the related objects of `object` by a rule, in order of namespace and name; true where
-    /// there were more than its limit.
-    pub(crate) fn find(&self, rule: &RelatedRule, object: &Object) -> (Vec<&Object>, bool) {
+    /// Finds the related objects of `object` by a rule, in order of namespace and name, up to its limit;
+    /// and the number of all it found.
+    pub(crate) fn find(&self, rule: &RelatedRule, object: &Object) -> (Vec<&Object>, usize) {
         let mut found: Vec<&Object> = match &rule.relation {
             _ if self.given => self.objects.iter().collect(),
             Relation::Owned => self.owned_by(object),
@@ -58,9 +63,9 @@ impl Siblings {
         };
         found.retain(|candidate| rule.pattern.matches(&candidate.gvk));
         found.sort_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
-        let truncated = found.len() > rule.limit;
+        let total = found.len();
         found.truncate(rule.limit);
-        (found, truncated)
+        (found, total)
     }
 
     fn owned_by(&self, owner: &Object) -> Vec<&Object> {
@@ -155,7 +160,7 @@ fn holds(expression: &Value, labels: &BTreeMap<String, String>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trim::Fields;
+    use kindsight_contract::Fields;
     use kindsight_model::KindPattern;
 
     fn object(json: &str) -> Object {
@@ -194,13 +199,10 @@ mod tests {
             r#"{"apiVersion": "batch/v1", "kind": "Job",
                 "metadata": {"name": "j", "namespace": "d", "uid": "u"}}"#,
         );
-        let (found, truncated) = siblings.find(&rule(Relation::Owned, 9), &job);
-        assert_eq!(
-            (names(&found), truncated),
-            (vec!["a".into(), "c".into()], false)
-        );
-        let (found, truncated) = siblings.find(&rule(Relation::Owned, 1), &job);
-        assert_eq!((names(&found), truncated), (vec!["a".into()], true));
+        let (found, total) = siblings.find(&rule(Relation::Owned, 9), &job);
+        assert_eq!((names(&found), total), (vec!["a".into(), "c".into()], 2));
+        let (found, total) = siblings.find(&rule(Relation::Owned, 1), &job);
+        assert_eq!((names(&found), total), (vec!["a".into()], 2));
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub struct CallSnapshot {
     pub remembered: u64,
     /// Calls that ended in a fault, by [`Fault::reason`].
     pub faults: BTreeMap<&'static str, u64>,
-    /// Calls that ended in [`Fault::InvalidInput`]: no fault of the interpreter, and not in
+    /// Calls that ended in [`Fault::InvalidObject`] or [`Fault::InvalidSettings`]: no fault of the interpreter, and not in
     /// `faults`.
     pub invalid_inputs: u64,
     /// Latency of calls, including instantiation where there was no instance.
@@ -135,7 +135,7 @@ impl CallStats {
     }
 
     /// Remembers the input of a call that ended in a fault; `input` makes what is kept of it.
-    pub(crate) fn failed(&self, text: &str, input: impl FnOnce() -> Option<FailedInput>) {
+    pub(crate) fn failed(&self, text: &[u8], input: impl FnOnce() -> Option<FailedInput>) {
         if !self.failures.is_repeated(text)
             && let Some(input) = input()
         {
@@ -162,7 +162,7 @@ impl CallStats {
         }
         match fault {
             None => {}
-            Some(Fault::InvalidInput(_)) => {
+            Some(Fault::InvalidObject(_) | Fault::InvalidSettings(_)) => {
                 self.invalid_inputs.fetch_add(1, Ordering::Relaxed);
             }
             Some(fault) => *self.faults().entry(fault.reason()).or_default() += 1,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kindsight_model::{Object, Verdict};
 
-use crate::call_input::CallInput;
+use crate::call_input::{Asked, CallInput, Settings};
 use crate::fault::Fault;
 use crate::interpreter::Interpreter;
 use crate::limits::Limits;
@@ -46,15 +46,22 @@ impl<'i> Trial<'i> {
         object: &Object,
         siblings: &Siblings,
         now_ms: i64,
-        settings: Option<&str>,
+        settings: &Settings,
     ) -> Result<Verdict, String> {
         let handled = self.interpreter.description().kinds.iter();
         let handled = handled
             .filter(|handled| handled.pattern.matches(&object.gvk))
             .max_by_key(|handled| handled.pattern.specificity())
             .ok_or_else(|| format!("no pattern of its description matches {}", object.gvk))?;
-        let text = |fault: Fault| fault.to_string();
-        self.input.fill(handled, object, siblings).map_err(text)?;
+        let tree = object.tree();
+        let asked = Asked {
+            object,
+            tree: &tree,
+            siblings,
+        };
+        let encoding = self.interpreter.exports().encoding();
+        self.input.fill(encoding, handled, asked, settings);
+        let now_ms = handled.uses_now.then_some(now_ms);
         let callee = Callee {
             scope: SCOPE,
             interpreter: self.interpreter,
@@ -62,9 +69,12 @@ impl<'i> Trial<'i> {
             stats: &self.stats,
             purpose: Purpose::Reported,
         };
-        match self.pool.call(callee, &self.input, now_ms).map_err(text)? {
+        let answer = self.pool.call(callee, &self.input, now_ms);
+        match answer.map_err(|fault: Fault| fault.to_string())? {
             Answer::Verdict(verdict) => Ok(verdict),
-            Answer::Unsupported => Err("it says it does not judge such an object".to_owned()),
+            Answer::Unsupported(why) => {
+                Err(format!("it says it does not judge such an object: {why}"))
+            }
         }
     }
 }

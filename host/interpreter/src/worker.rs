@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use kindsight_model::{Gvk, Object, Verdict, host_reason};
 
-use crate::call_input::CallInput;
-use crate::describe::HandledKind;
+use crate::call_input::{Asked, CallInput};
 use crate::failed_input::FailedInput;
 use crate::fault::Fault;
 use crate::limits::{FAULT_LINES_PER_SPAN_MAX, Limits};
@@ -30,12 +29,12 @@ pub(crate) enum Purpose {
     Sent,
 }
 
-/// The objects that are asked about.
+/// One question to an interpreter.
 #[derive(Clone, Copy)]
-struct Asked<'o> {
+struct Question<'o> {
     gvk: &'o Gvk,
-    /// None in benchmarks, where it is trimmed already.
-    object: Option<&'o Object>,
+    /// None in benchmarks, where the input is written already.
+    asked: Option<Asked<'o>>,
     purpose: Purpose,
     now_ms: i64,
 }
@@ -92,67 +91,148 @@ impl Worker {
         siblings: &Siblings,
         now_ms: i64,
     ) -> Verdict {
-        let asked = Asked {
+        let tree = object.tree();
+        let question = Question {
             gvk: &object.gvk,
-            object: Some(object),
+            asked: Some(Asked {
+                object,
+                tree: &tree,
+                siblings,
+            }),
             purpose,
             now_ms,
         };
-        let judged = self.judge_input(set, asked, |input, handled| {
-            input.fill(handled, object, siblings)
-        });
+        let judged = self.answer(set, question);
         self.input.clear();
         judged
     }
 
-    /// Judges an object that is trimmed already, so that only the call is measured. For benchmarks.
-    pub fn judge_trimmed(
+    /// The verdict on a reported object, where the memo has it: no component is called.
+    pub(crate) fn recall(
         &mut self,
         set: &Published,
-        gvk: &Gvk,
-        json: &str,
+        object: &Object,
+        siblings: &Siblings,
         now_ms: i64,
-    ) -> Verdict {
+    ) -> Option<Verdict> {
+        self.follow(set);
+        let tree = object.tree();
         let asked = Asked {
+            object,
+            tree: &tree,
+            siblings,
+        };
+        let routes = self.routes(set, &object.gvk);
+        let mut recalled = None;
+        for route in routes.iter() {
+            let (Some(handled), live) = (route.handled(), &route.live) else {
+                continue;
+            };
+            let encoding = live.interpreter.exports().encoding();
+            self.input.fill(encoding, handled, asked, &live.settings);
+            let now_ms = handled.uses_now.then_some(now_ms);
+            match self.memo.get(live.scope, self.input.key(encoding), now_ms) {
+                Some(Answer::Verdict(verdict)) => {
+                    live.stats.memo_answered();
+                    recalled = Some(verdict);
+                    break;
+                }
+                Some(Answer::Unsupported(_)) => {}
+                None => break,
+            }
+        }
+        self.input.clear();
+        recalled
+    }
+
+    /// Judges the input that [`Self::fill`] wrote, so that only the call is measured. For benchmarks.
+    pub fn judge_filled(&mut self, set: &Published, gvk: &Gvk, now_ms: i64) -> Verdict {
+        let question = Question {
             gvk,
-            object: None,
+            asked: None,
             purpose: Purpose::Reported,
             now_ms,
         };
-        self.judge_input(set, asked, |input, _| {
-            input.set_trimmed(json);
-            Ok(())
-        })
+        self.answer(set, question)
+    }
+
+    /// Writes the input for the first interpreter that handles an object; returns it as that interpreter
+    /// is given it. For benchmarks.
+    pub fn fill(&mut self, set: &Published, object: &Object, siblings: &Siblings) -> &[u8] {
+        self.follow(set);
+        let routes = self.routes(set, &object.gvk);
+        let Some((route, handled)) = routes.iter().find_map(|it| Some((it, it.handled()?))) else {
+            return &[];
+        };
+        let tree = object.tree();
+        let asked = Asked {
+            object,
+            tree: &tree,
+            siblings,
+        };
+        let encoding = route.live.interpreter.exports().encoding();
+        self.input
+            .fill(encoding, handled, asked, &route.live.settings);
+        self.input.key(encoding)
+    }
+
+    /// Judges one reported object as [`Self::judge`] does, with the memo and everything else around a
+    /// call, but by a native rule in place of the component. For the benchmark that compares both.
+    pub fn judge_natively(
+        &mut self,
+        set: &Published,
+        object: &Object,
+        siblings: &Siblings,
+        now_ms: i64,
+        rule: impl FnOnce(&[u8], Option<i64>) -> Verdict,
+    ) -> Verdict {
+        self.fill(set, object, siblings);
+        let routes = self.routes(set, &object.gvk);
+        let Some(Route { live, .. }) = routes.first() else {
+            return Verdict::unknown(host_reason::NO_INTERPRETER, "");
+        };
+        let input = self.input.key(live.interpreter.exports().encoding());
+        let verdict = match self.memo.get(live.scope, input, Some(now_ms)) {
+            Some(Answer::Verdict(verdict)) => verdict,
+            _ => {
+                let verdict = rule(input, Some(now_ms));
+                let answer = Answer::Verdict(verdict.clone());
+                self.memo.put(live.scope, input, Some(now_ms), answer);
+                verdict
+            }
+        };
+        self.input.clear();
+        verdict
     }
 
     /// Asks one interpreter after the other until one judges the object.
-    fn judge_input(
-        &mut self,
-        set: &Published,
-        asked: Asked<'_>,
-        fill: impl Fn(&mut CallInput, &HandledKind) -> Result<(), Fault>,
-    ) -> Verdict {
+    fn answer(&mut self, set: &Published, question: Question<'_>) -> Verdict {
         self.follow(set);
-        let gvk = asked.gvk;
-        for route in self.routes(set, gvk).iter() {
-            let filled = match route.handled() {
-                Some(handled) => fill(&mut self.input, handled),
-                None => continue,
+        let mut declined = String::new();
+        for route in self.routes(set, question.gvk).iter() {
+            let (Some(handled), live) = (route.handled(), &route.live) else {
+                continue;
             };
-            match filled.and_then(|()| self.ask(&route.live, asked)) {
-                Ok(Answer::Unsupported) => {}
+            if let Some(asked) = question.asked {
+                let encoding = live.interpreter.exports().encoding();
+                self.input.fill(encoding, handled, asked, &live.settings);
+            }
+            let now_ms = handled.uses_now.then_some(question.now_ms);
+            match self.ask(live, question, now_ms) {
+                Ok(Answer::Unsupported(why)) => note_decline(&mut declined, live, &why),
                 Ok(Answer::Verdict(verdict)) => return verdict,
                 Err(fault) => {
-                    self.log(&fault, &route.live, asked);
-                    return fault.verdict(route.live.interpreter.by());
+                    self.log(&fault, live, question);
+                    return fault.verdict(live.interpreter.by());
                 }
             }
         }
-        let message = format!("no interpreter speaks for {gvk}");
+        let message = format!("no interpreter speaks for {}{declined}", question.gvk);
         Verdict::unknown(host_reason::NO_INTERPRETER, message)
     }
 
-    fn log(&self, fault: &Fault, live: &Live, Asked { gvk, purpose, .. }: Asked<'_>) {
+    fn log(&self, fault: &Fault, live: &Live, question: Question<'_>) {
+        let Question { gvk, purpose, .. } = question;
         let interpreter = &live.interpreter;
         if self.own_stats.is_some() {
             tracing::debug!(?interpreter, object.gvk = %gvk, "in a comparison: {fault}");
@@ -191,10 +271,16 @@ impl Worker {
     }
 
     /// Takes the answer from the memo, or else calls the component.
-    fn ask(&mut self, live: &Live, asked: Asked<'_>) -> Result<Answer, Fault> {
-        let (now_ms, is_sent) = (asked.now_ms, asked.purpose == Purpose::Sent);
+    fn ask(
+        &mut self,
+        live: &Live,
+        question: Question<'_>,
+        now_ms: Option<i64>,
+    ) -> Result<Answer, Fault> {
+        let is_sent = question.purpose == Purpose::Sent;
         let stats = self.own_stats.as_ref().unwrap_or(&live.stats);
-        if let Some(answer) = self.memo.get(live.scope, self.input.text(), now_ms) {
+        let input = self.input.key(live.interpreter.exports().encoding());
+        if let Some(answer) = self.memo.get(live.scope, input, now_ms) {
             if !is_sent {
                 stats.memo_answered();
             }
@@ -203,9 +289,9 @@ impl Worker {
         let callee = Callee {
             scope: live.scope,
             interpreter: &live.interpreter,
-            settings: live.settings.as_deref(),
+            settings: &live.settings,
             stats,
-            purpose: asked.purpose,
+            purpose: question.purpose,
         };
         if is_sent {
             return self.pool.call(callee, &self.input, now_ms);
@@ -213,20 +299,31 @@ impl Worker {
         let begun = stats.begin();
         let answer = self.pool.call(callee, &self.input, now_ms);
         if let Err(fault) = &answer
-            && !matches!(fault, Fault::InvalidInput(_))
+            && fault.is_interpreters()
         {
-            let input = &self.input;
-            stats.failed(input.text(), || {
+            stats.failed(input, || {
                 Some(FailedInput {
-                    object: asked.object?.clone(),
-                    related: input.related_objects(),
-                    now_ms,
+                    object: question.asked?.object.clone(),
+                    related: self.input.related_objects(),
+                    now_ms: question.now_ms,
                 })
             });
         }
         stats.end(begun, answer.as_ref().err());
         let answer = answer?;
-        self.memo.put(live.scope, self.input.text(), answer.clone());
+        self.memo.put(live.scope, input, now_ms, answer.clone());
         Ok(answer)
+    }
+}
+
+/// Adds the reason of an interpreter that declined to the message for the case that all do.
+fn note_decline(declined: &mut String, live: &Live, why: &str) {
+    if !why.is_empty() {
+        declined.extend([
+            "; ",
+            live.interpreter.by().name.as_str(),
+            " declined: ",
+            why,
+        ]);
     }
 }

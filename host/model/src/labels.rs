@@ -7,12 +7,6 @@ use serde::de::MapAccess;
 
 use crate::lenient::{self, Lenient};
 
-/// An object, of which only the labels are read.
-#[derive(Default)]
-pub(crate) struct Labelled {
-    pub(crate) metadata: LabelledMetadata,
-}
-
 /// The `metadata` of an object, of which only the labels are read.
 #[derive(Default)]
 pub(crate) struct LabelledMetadata {
@@ -26,16 +20,6 @@ pub(crate) struct Labels(pub(crate) BTreeMap<String, String>);
 /// The value of a label; none if it is not a string. An empty string is a valid value.
 #[derive(Default)]
 struct LabelValue(Option<String>);
-
-impl<'de> Lenient<'de> for Labelled {
-    fn member<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        match key {
-            "metadata" => self.metadata = lenient::next(map)?,
-            _ => lenient::next(map)?,
-        }
-        Ok(())
-    }
-}
 
 impl<'de> Lenient<'de> for LabelledMetadata {
     fn member<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::de::{MapAccess, SeqAccess};
+use kindsight_contract::{Node, ReadError, Tree};
 
-use crate::labels::Labelled;
-use crate::lenient::{self, Lenient, Read, Text};
+use crate::lenient::{self, Lenient};
 use crate::redact::redacted;
 use crate::{BUNDLE_ITEMS_MAX, Gvk};
 
@@ -20,8 +19,9 @@ pub const OBJECT_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// who holds an object can show it: no interpreter, log or answer, and no store.
 ///
 /// The JSON is kept as text, because each reader needs another part of it: an interpreter a few fields,
-/// `output=detail` all of it. It is validated in full on construction (at most 127 levels deep, numbers in
-/// range), so that no later reader fails on it.
+/// `output=detail` all of it. It is read in full on construction (at most 127 levels deep, numbers in
+/// range, [`TREE_NODES_MAX`](kindsight_contract::TREE_NODES_MAX) values), so that no later reader fails on
+/// it; its first readers share that tree.
 #[derive(Debug, Clone)]
 pub struct Object {
     /// Group, version and Kind; the Kind is never empty.
@@ -38,6 +38,8 @@ pub struct Object {
     pub json: Arc<str>,
     /// True if the JSON has `apiVersion` and `kind`, which an item of a list of one Kind may leave out.
     pub names_itself: bool,
+    /// The JSON as it was read, until [`Object::settle`].
+    tree: Option<Arc<Tree>>,
 }
 
 /// One entry of `metadata.ownerReferences`.
@@ -107,11 +109,33 @@ impl Object {
         })
     }
 
-    /// The labels, parsed from the JSON on every call; values that are not strings are left out.
+    /// The JSON as a tree: the one it was made with, or else read anew.
+    ///
+    /// Read by [`Tree::document`] with [`Object::json`] as its text.
+    pub fn tree(&self) -> Arc<Tree> {
+        let read = || Tree::read(&self.json).map_or_else(|_| Arc::default(), Arc::new);
+        self.tree.as_ref().map_or_else(read, Arc::clone)
+    }
+
+    /// Lets go of the tree that it was made with, which takes as much memory as its JSON: once its batch
+    /// is judged.
+    pub fn settle(&mut self) {
+        self.tree = None;
+    }
+
+    /// Bytes of the tree that it holds.
+    pub(crate) fn tree_bytes(&self) -> usize {
+        self.tree.as_ref().map_or(0, |tree| tree.bytes())
+    }
+
+    /// The labels; values that are not strings are left out.
     pub fn labels(&self) -> BTreeMap<String, String> {
-        lenient::read::<Labelled>(&self.json)
-            .map(|labelled| labelled.metadata.labels.0)
-            .unwrap_or_default()
+        let tree = self.tree();
+        let document = tree.document(&self.json);
+        let labels = document.root().get("metadata").get("labels").members();
+        let labels =
+            labels.filter_map(|(key, value)| Some((key.to_owned(), value.text()?.to_owned())));
+        labels.collect()
     }
 
     /// The value of one label; see [`Object::labels`].
@@ -127,7 +151,12 @@ impl Object {
         if json.len() > OBJECT_BYTES_MAX {
             return Err(ObjectError::TooLarge(json.len()));
         }
-        let head: Head<'_> = read_object(json).map_err(ObjectError::NotAnObject)?;
+        if !json.trim_start().starts_with('{') {
+            return Err(ObjectError::NotAnObject(NO_BRACE.to_owned()));
+        }
+        let tree = Tree::read(json)?;
+        let document = tree.document(json);
+        let head = Head::of(document.root());
         let gvk = head.gvk(default)?;
         let redacted = redacted(json, gvk.is_secret()).map_err(|_| {
             ObjectError::NotAnObject("it cannot be searched for Secrets".to_owned())
@@ -135,52 +164,75 @@ impl Object {
         if let Some(redacted) = redacted.as_ref().filter(|it| it.len() > OBJECT_BYTES_MAX) {
             return Err(ObjectError::TooLarge(redacted.len()));
         }
-        let is_redacted = redacted.is_some();
-        let object = Self {
+        let mut object = Self {
             gvk,
-            names_itself: !head.api_version.0.is_empty() && !head.kind.0.is_empty(),
-            namespace: head.metadata.namespace.0.into(),
-            name: head.metadata.name.0.into(),
-            uid: head.metadata.uid.0.into(),
-            owners: head.metadata.owners.0.into(),
-            json: redacted.map_or_else(|| Arc::clone(json), Arc::from),
+            names_itself: !head.api_version.is_empty() && !head.kind.is_empty(),
+            namespace: head.text("namespace"),
+            name: head.text("name"),
+            uid: head.text("uid"),
+            owners: head.owners(),
+            json: Arc::clone(json),
+            tree: None,
         };
+        let is_redacted = redacted.is_some();
+        object.tree = Some(Arc::new(match redacted {
+            Some(redacted) => {
+                object.json = redacted.into();
+                Tree::read(&object.json)?
+            }
+            None => tree,
+        }));
         Ok((object, is_redacted))
     }
 }
 
+impl From<ReadError> for ObjectError {
+    fn from(error: ReadError) -> Self {
+        Self::NotAnObject(error.to_string())
+    }
+}
+
+const NO_BRACE: &str = "it does not start with `{`";
+
 /// Namespace and name of an object that is not read any further; empty where it names none.
 pub(crate) fn identity(json: &str) -> (String, String) {
-    let head: Head<'_> = lenient::read(json).unwrap_or_default();
-    let Metadata {
-        name, namespace, ..
-    } = head.metadata;
-    (namespace.0.into_owned(), name.0.into_owned())
+    let tree = Tree::read(json).unwrap_or_default();
+    let document = tree.document(json);
+    let head = Head::of(document.root());
+    let text = |member: &str| head.metadata.get(member).text_or_empty().to_owned();
+    (text("namespace"), text("name"))
 }
 
 /// Reads a shape out of a JSON object; any other value is an error with the reason.
 pub(crate) fn read_object<'de, T: Lenient<'de>>(json: &'de str) -> Result<T, String> {
     if !json.trim_start().starts_with('{') {
-        return Err("it does not start with `{`".to_owned());
+        return Err(NO_BRACE.to_owned());
     }
     lenient::read(json).map_err(|error| error.to_string())
 }
 
 /// The members that are read of every object.
-#[derive(Default)]
-struct Head<'de> {
-    api_version: Text<'de>,
-    kind: Text<'de>,
-    metadata: Metadata<'de>,
+struct Head<'t> {
+    api_version: &'t str,
+    kind: &'t str,
+    metadata: Node<'t>,
 }
 
-impl Head<'_> {
+impl<'t> Head<'t> {
+    fn of(root: Node<'t>) -> Self {
+        Self {
+            api_version: root.get("apiVersion").text_or_empty(),
+            kind: root.get("kind").text_or_empty(),
+            metadata: root.get("metadata"),
+        }
+    }
+
     fn gvk(&self, default: Option<&Gvk>) -> Result<Gvk, ObjectError> {
-        let (group, version) = match self.api_version.0.as_ref() {
+        let (group, version) = match self.api_version {
             "" => default.map_or(("", ""), |gvk| (&gvk.group, &gvk.version)),
             own => own.rsplit_once('/').unwrap_or(("", own)),
         };
-        let kind = match self.kind.0.as_ref() {
+        let kind = match self.kind {
             "" => default.map_or("", |gvk| &gvk.kind),
             own => own,
         };
@@ -194,77 +246,25 @@ impl Head<'_> {
             .cloned()
             .unwrap_or_else(|| Gvk::new(group, version, kind)))
     }
-}
 
-impl<'de> Lenient<'de> for Head<'de> {
-    fn member<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        match key {
-            "apiVersion" => self.api_version = lenient::next(map)?,
-            "kind" => self.kind = lenient::next(map)?,
-            "metadata" => self.metadata = lenient::next(map)?,
-            _ => lenient::next(map)?,
-        }
-        Ok(())
+    fn text(&self, member: &str) -> Arc<str> {
+        self.metadata.get(member).text_or_empty().into()
     }
-}
 
-#[derive(Default)]
-struct Metadata<'de> {
-    name: Text<'de>,
-    namespace: Text<'de>,
-    uid: Text<'de>,
-    owners: Owners,
-}
-
-impl<'de> Lenient<'de> for Metadata<'de> {
-    fn member<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        match key {
-            "name" => self.name = lenient::next(map)?,
-            "namespace" => self.namespace = lenient::next(map)?,
-            "uid" => self.uid = lenient::next(map)?,
-            "ownerReferences" => self.owners = lenient::next(map)?,
-            _ => lenient::next(map)?,
-        }
-        Ok(())
-    }
-}
-
-#[derive(Default)]
-struct Owners(Vec<Owner>);
-
-impl<'de> Lenient<'de> for Owners {
-    fn element<A: SeqAccess<'de>>(&mut self, seq: &mut A) -> Result<bool, A::Error> {
-        let Some(Read(OwnerReference { kind, name, uid })) = seq.next_element()? else {
-            return Ok(false);
-        };
-        // An entry without name and uid matches no object.
-        if !(name.0.is_empty() && uid.0.is_empty()) {
-            self.0.push(Owner {
-                kind: kind.0.into(),
-                name: name.0.into(),
-                uid: uid.0.into(),
-            });
-        }
-        Ok(true)
-    }
-}
-
-#[derive(Default)]
-struct OwnerReference<'de> {
-    kind: Text<'de>,
-    name: Text<'de>,
-    uid: Text<'de>,
-}
-
-impl<'de> Lenient<'de> for OwnerReference<'de> {
-    fn member<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        match key {
-            "kind" => self.kind = lenient::next(map)?,
-            "name" => self.name = lenient::next(map)?,
-            "uid" => self.uid = lenient::next(map)?,
-            _ => lenient::next(map)?,
-        }
-        Ok(())
+    /// The owners; an entry without name and uid matches no object.
+    fn owners(&self) -> Arc<[Owner]> {
+        let owners = self.metadata.get("ownerReferences").items();
+        let owners = owners.map(|it| {
+            let text = |member: &str| it.get(member).text_or_empty();
+            (text("kind"), text("name"), text("uid"))
+        });
+        let owners = owners.filter(|(_, name, uid)| !(name.is_empty() && uid.is_empty()));
+        let owners = owners.map(|(kind, name, uid)| Owner {
+            kind: kind.into(),
+            name: name.into(),
+            uid: uid.into(),
+        });
+        owners.collect()
     }
 }
 

@@ -170,8 +170,9 @@ impl Placement {
 
     /// Judges the last report; verdicts on equal objects come from the memo.
     pub(crate) fn judge(&mut self, judge: Judge<'_>, now_ms: i64) {
-        if let Some(objects) = &self.reported {
+        if let Some(objects) = &mut self.reported {
             self.verdicts = judge.judge(objects, now_ms);
+            settle(objects);
         }
         self.show(now_ms);
     }
@@ -368,6 +369,21 @@ impl Placement {
         let faults = faults.chain(self.unreadable.values());
         faults.chain(&self.report_faults).cloned().collect()
     }
+}
+
+/// Lets go of what the objects were read to: nobody asks for it as often as once a report, and it takes as
+/// much memory as their text.
+fn settle(objects: &mut Arc<[Object]>) {
+    // A worker may still hold the batch it has answered.
+    if let Some(objects) = Arc::get_mut(objects) {
+        objects.iter_mut().for_each(Object::settle);
+        return;
+    }
+    let settled = objects.iter().cloned().map(|mut object| {
+        object.settle();
+        object
+    });
+    *objects = settled.collect();
 }
 
 /// Returns whether two verdicts are the same to a reader: the time of the next recheck is not shown.

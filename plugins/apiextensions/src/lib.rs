@@ -22,7 +22,7 @@ impl Interpreter for ApiExtensions {
     fn interpret(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
         match object.kind() {
             "CustomResourceDefinition" => Ok(custom_resource_definition::rule(object)),
-            _ => Err(Failure::Unsupported),
+            _ => Err(Failure::unsupported("another Kind of this group")),
         }
     }
 

@@ -21,7 +21,7 @@ impl Interpreter for ApiRegistration {
     fn interpret(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
         match object.kind() {
             "APIService" => Ok(api_service::rule(object)),
-            _ => Err(Failure::Unsupported),
+            _ => Err(Failure::unsupported("another Kind of this group")),
         }
     }
 

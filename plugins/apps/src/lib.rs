@@ -33,7 +33,7 @@ impl Interpreter for Apps {
             "StatefulSet" => stateful_set::rule,
             "DaemonSet" => daemon_set::rule,
             "ReplicaSet" => replica_set::rule,
-            _ => return Err(Failure::Unsupported),
+            _ => return Err(Failure::unsupported("another Kind of this group")),
         };
         Ok(rule(object))
     }

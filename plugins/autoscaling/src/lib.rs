@@ -23,7 +23,7 @@ impl Interpreter for Autoscaling {
     fn interpret(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         match object.kind() {
             "HorizontalPodAutoscaler" => horizontal_pod_autoscaler::rule(object, input),
-            _ => Err(Failure::Unsupported),
+            _ => Err(Failure::unsupported("another Kind of this group")),
         }
     }
 

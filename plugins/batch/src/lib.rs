@@ -28,7 +28,7 @@ impl Interpreter for Batch {
         match object.kind() {
             "Job" => Ok(job::rule(object)),
             "CronJob" => Ok(cron_job::rule(object)),
-            _ => Err(Failure::Unsupported),
+            _ => Err(Failure::unsupported("another Kind of this group")),
         }
     }
 

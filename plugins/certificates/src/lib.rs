@@ -21,7 +21,7 @@ impl Interpreter for Certificates {
     fn interpret(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
         match object.kind() {
             "CertificateSigningRequest" => Ok(certificate_signing_request::rule(object)),
-            _ => Err(Failure::Unsupported),
+            _ => Err(Failure::unsupported("another Kind of this group")),
         }
     }
 

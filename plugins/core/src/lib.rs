@@ -61,7 +61,7 @@ impl Interpreter for Core {
             "Node" => node::rule,
             "ReplicationController" => replication_controller::rule,
             kind if WITHOUT_READINESS.contains(&kind) => standard::presence,
-            _ => return Err(Failure::Unsupported),
+            _ => return Err(Failure::unsupported("another Kind of this group")),
         };
         Ok(rule(object))
     }
@@ -86,6 +86,6 @@ mod tests {
     fn a_kind_nobody_declared_is_left_to_others() {
         let binding = r#"{"apiVersion": "v1", "kind": "Binding"}"#;
         let verdict = kindsight_sdk::harness::judge::<Core>(binding);
-        assert_eq!(verdict, Err(Failure::Unsupported));
+        assert!(matches!(verdict, Err(Failure::Unsupported(_))));
     }
 }

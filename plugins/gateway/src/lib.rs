@@ -52,7 +52,7 @@ impl Interpreter for Gateway {
             "BackendTLSPolicy" => rules::backend_tls_policy,
             "ReferenceGrant" => standard::presence,
             kind if ROUTES.contains(&kind) => rules::route,
-            _ => return Err(Failure::Unsupported),
+            _ => return Err(Failure::unsupported("another Kind of this group")),
         };
         Ok(rule(object))
     }

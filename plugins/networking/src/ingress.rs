@@ -45,7 +45,7 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Fa
     if addresses.any(Node::is_object) {
         return Ok(Verdict::ready("AddressAssigned", "it has an address"));
     }
-    if requires_address(class(object), input)? {
+    if requires_address(class(object), input) {
         let message = "no controller has given it an address yet";
         return Ok(Verdict::pending("NoAddress", message));
     }
@@ -58,12 +58,10 @@ fn class<'a>(object: &Object<'a>) -> Option<&'a str> {
     class.or_else(|| object.annotation(CLASS_ANNOTATION))
 }
 
-fn requires_address(class: Option<&str>, input: &Input<'_>) -> Result<bool, Failure> {
-    let required = input.settings(|settings| {
-        let required = settings.at("/requireAddress").flag().unwrap_or(true);
-        let mut without = settings.at("/classesWithoutAddress").items();
-        let excepted = without.any(|name| name.text().is_some() && name.text() == class);
-        Ok(required && !excepted)
-    })?;
-    Ok(required.unwrap_or(true))
+fn requires_address(class: Option<&str>, input: &Input<'_>) -> bool {
+    let settings = input.settings();
+    let required = settings.get("requireAddress").flag().unwrap_or(true);
+    let mut without = settings.get("classesWithoutAddress").items();
+    let excepted = without.any(|name| name.text().is_some() && name.text() == class);
+    required && !excepted
 }

@@ -29,7 +29,7 @@ impl Interpreter for Networking {
         match object.kind() {
             "Ingress" => ingress::rule(object, input),
             "NetworkPolicy" | "IngressClass" => Ok(standard::presence(object)),
-            _ => Err(Failure::Unsupported),
+            _ => Err(Failure::unsupported("another Kind of this group")),
         }
     }
 

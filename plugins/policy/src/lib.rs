@@ -18,7 +18,7 @@ impl Interpreter for Policy {
     fn interpret(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
         match object.kind() {
             "PodDisruptionBudget" => Ok(pod_disruption_budget::rule(object)),
-            _ => Err(Failure::Unsupported),
+            _ => Err(Failure::unsupported("another Kind of this group")),
         }
     }
 

@@ -22,7 +22,7 @@ impl Interpreter for Rbac {
     fn interpret(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
         match object.kind() {
             kind if KINDS.contains(&kind) => Ok(standard::presence(object)),
-            _ => Err(Failure::Unsupported),
+            _ => Err(Failure::unsupported("another Kind of this group")),
         }
     }
 

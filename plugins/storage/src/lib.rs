@@ -49,7 +49,7 @@ impl Interpreter for Storage {
             (STORAGE, "VolumeAttachment") => volume_attachment::rule,
             (SNAPSHOT, "VolumeSnapshot" | "VolumeSnapshotContent") => volume_snapshot::rule,
             known if WITHOUT_READINESS.contains(&known) => standard::presence,
-            _ => return Err(Failure::Unsupported),
+            _ => return Err(Failure::unsupported("another Kind of this group")),
         };
         Ok(rule(object))
     }

@@ -130,6 +130,8 @@ fn workspace_root() -> Result<PathBuf> {
 fn watch(root: &Path, guests: &[Guest]) {
     let shared = [
         "wit",
+        "sdk/contract/src",
+        "sdk/contract/Cargo.toml",
         "sdk/rust/src",
         "sdk/rust/Cargo.toml",
         "Cargo.toml",

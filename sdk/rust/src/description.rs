@@ -1,8 +1,8 @@
 //! Description of an interpreter.
 
 use crate::Phase;
-use crate::bindings::exports::kindsight::interpreter::interpreter as wit;
 use crate::bindings::kindsight::interpreter::types as shared;
+use crate::bindings::kindsight::interpreter::types as wit;
 
 /// A state with its phase and a sentence for users; see [`states`] for the shared ones.
 pub type StateName = (&'static str, Phase, &'static str);

@@ -2,22 +2,35 @@
 
 use std::marker::PhantomData;
 
-use crate::bindings::exports::kindsight::interpreter::{fixtures, interpreter};
-use crate::bindings::kindsight::interpreter::log as host_log;
-use crate::{Failure, Input, Interpreter, Object};
+use kindsight_contract::{Document, member};
+
+use crate::bindings::exports::kindsight::interpreter::{description, fixtures, view};
+use crate::bindings::kindsight::interpreter::{log as host_log, types};
+use crate::{Failure, Input, Interpreter, Object, Verdict};
 
 /// Adapter from an [`Interpreter`] to the generated bindings; used by [`crate::export!`].
 pub struct Adapter<I>(PhantomData<I>);
 
-impl<I: Interpreter> interpreter::Guest for Adapter<I> {
-    fn describe() -> interpreter::Description {
+impl<I: Interpreter> description::Guest for Adapter<I> {
+    fn describe() -> types::Description {
         install_panic_hook();
         I::describe().0
     }
+}
 
-    fn interpret(input: interpreter::Input) -> Result<interpreter::Verdict, interpreter::Failure> {
+impl<I: Interpreter> view::Guest for Adapter<I> {
+    fn judge_view(input: Vec<u8>, now_ms: Option<i64>) -> Result<types::Verdict, types::Failure> {
         install_panic_hook();
-        interpret::<I>(&input)
+        match judge::<I>(&input, now_ms) {
+            Ok(verdict) => Ok(types::Verdict {
+                state: verdict.state.into_owned(),
+                reason: clipped(verdict.reason.into_owned(), REASON_BYTES_MAX),
+                message: clipped(verdict.message.into_owned(), MESSAGE_BYTES_MAX),
+                since_ms: verdict.since_ms,
+                recheck_at_ms: verdict.recheck_at_ms,
+            }),
+            Err(failure) => Err(failure.into()),
+        }
     }
 }
 
@@ -28,24 +41,31 @@ impl<I: Interpreter> fixtures::Guest for Adapter<I> {
     }
 }
 
-/// One call, from the contract's types to the contract's types; the harness calls it natively.
-pub(crate) fn interpret<I: Interpreter>(
-    input: &interpreter::Input,
-) -> Result<interpreter::Verdict, interpreter::Failure> {
-    let verdict = Object::read(&input.object, |object| {
-        I::interpret(object, &Input::new(input))
-    });
-    match verdict {
-        Ok(verdict) => Ok(interpreter::Verdict {
-            state: verdict.state.into_owned(),
-            reason: clipped(verdict.reason.into_owned(), REASON_BYTES_MAX),
-            message: clipped(verdict.message.into_owned(), MESSAGE_BYTES_MAX),
-            recheck_at_ms: verdict.recheck_at_ms,
-            extras: None,
-        }),
-        Err(Failure::Unsupported) => Err(interpreter::Failure::Unsupported),
-        Err(Failure::InvalidInput(what)) => Err(interpreter::Failure::InvalidInput(what)),
-        Err(Failure::Internal(what)) => Err(interpreter::Failure::Internal(what)),
+/// One call: the view, and the time for Kinds that asked for it. The harness calls it natively.
+pub(crate) fn judge<I: Interpreter>(view: &[u8], now_ms: Option<i64>) -> Result<Verdict, Failure> {
+    let document = Document::view(view).map_err(|error| Failure::Internal(error.to_string()))?;
+    let root = document.root();
+    let object = root.get(member::OBJECT);
+    if !object.is_object() {
+        return Err(Failure::InvalidObject("not a JSON object".to_owned()));
+    }
+    let input = Input::new(root, now_ms);
+    let verdict = I::interpret(&Object::new(object), &input)?;
+    if input.has_missed_time() {
+        let what = "the rule reads the time, which its Kind does not ask for: declare it with `.uses_now()`";
+        return Err(Failure::Internal(what.to_owned()));
+    }
+    Ok(verdict)
+}
+
+impl From<Failure> for types::Failure {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Unsupported(why) => Self::Unsupported(why.into_owned()),
+            Failure::InvalidObject(why) => Self::InvalidObject(why),
+            Failure::InvalidSettings(why) => Self::InvalidSettings(why),
+            Failure::Internal(why) => Self::Internal(why),
+        }
     }
 }
 

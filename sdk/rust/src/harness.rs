@@ -3,12 +3,11 @@
 //! Objects are trimmed to the declared fields first, as the host does, so that a forgotten field
 //! shows here and not in production.
 
-mod trim;
+use kindsight_contract::{Coverage, Fields, InputWriter, Tree, ViewWriter};
 
-use crate::bindings::exports::kindsight::interpreter::interpreter as wit;
+use crate::bindings::kindsight::interpreter::types as wit;
 use crate::bindings::kindsight::interpreter::types::{HandledKind, KindPattern, RelatedObject};
-use crate::document::Document;
-use crate::{Failure, Interpreter, Node, Object, Verdict, export};
+use crate::{Failure, Interpreter, Object, Verdict, export};
 
 /// Checks every fixture of `I`.
 ///
@@ -21,13 +20,9 @@ pub fn check_fixtures<I: Interpreter>() {
         .iter()
         .filter_map(|fixture| {
             let fixture = &fixture.0;
-            let related = fixture.related.clone();
-            let verdict = run::<I>(
-                &fixture.object,
-                related,
-                fixture.now_ms,
-                fixture.settings.clone(),
-            );
+            let settings = fixture.settings.as_deref();
+            let related = fixture.related.as_slice();
+            let verdict = run::<I>(&fixture.object, related, fixture.now_ms, settings);
             mismatch(&fixture.expected, verdict).map(|what| format!("{}: {what}", fixture.name))
         })
         .collect();
@@ -69,7 +64,7 @@ fn mismatch(
 /// The interpreter's failure; [`Failure::Unsupported`] also when no declared Kind matches, and
 /// [`Failure::Internal`] when it answers with a state it did not declare.
 pub fn judge<I: Interpreter>(json: &str) -> Result<Verdict, Failure> {
-    run::<I>(json, Vec::new(), 0, None)
+    run::<I>(json, &[], 0, None)
 }
 
 /// As [`judge`], at a given time in Unix milliseconds.
@@ -77,60 +72,47 @@ pub fn judge<I: Interpreter>(json: &str) -> Result<Verdict, Failure> {
 /// # Errors
 /// As [`judge`].
 pub fn judge_at<I: Interpreter>(json: &str, now_ms: i64) -> Result<Verdict, Failure> {
-    run::<I>(json, Vec::new(), now_ms, None)
+    run::<I>(json, &[], now_ms, None)
 }
 
-/// Judges text that is already trimmed, exactly as the component would be called: for benchmarks.
+/// Judges an input that is a view already, exactly as the component would be called: for benchmarks.
 ///
 /// # Errors
 /// The interpreter's failure.
-pub fn interpret_trimmed<I: Interpreter>(json: &str) -> Result<Verdict, Failure> {
-    let input = wit::Input {
-        object: json.to_owned(),
-        related: Vec::new(),
-        truncated: false,
-        now_ms: 0,
-        settings: None,
-        extras: None,
-    };
-    answer(export::interpret::<I>(&input))
+pub fn judge_view<I: Interpreter>(view: &[u8], now_ms: Option<i64>) -> Result<Verdict, Failure> {
+    export::judge::<I>(view, now_ms)
 }
 
-/// Trims an object to the fields `I` declares for it, as the host does.
+/// The view of an object without related ones, cut down to the fields `I` declares for it, as the host
+/// does.
 ///
 /// # Errors
-/// [`Failure::Unsupported`] when no declared Kind matches, [`Failure::InvalidInput`] when it is not
+/// [`Failure::Unsupported`] when no declared Kind matches, [`Failure::InvalidObject`] when it is not
 /// a JSON object.
-pub fn trim<I: Interpreter>(json: &str) -> Result<String, Failure> {
+pub fn view<I: Interpreter>(json: &str) -> Result<Vec<u8>, Failure> {
     let description = I::describe().0;
     Object::read(json, |object| {
-        let kind = handled(&description, object).ok_or(Failure::Unsupported)?;
-        Ok(trim::text(object.root(), &kind.fields))
+        let kind = handled(&description, object).ok_or_else(no_kind)?;
+        Ok(write(object, kind, &[], None))
     })
+}
+
+fn no_kind() -> Failure {
+    Failure::unsupported("no Kind of its description matches")
 }
 
 fn run<I: Interpreter>(
     json: &str,
-    related: Vec<RelatedObject>,
+    related: &[RelatedObject],
     now_ms: i64,
-    settings: Option<String>,
+    settings: Option<&str>,
 ) -> Result<Verdict, Failure> {
     let description = I::describe().0;
-    let (object, related) = Object::read(json, |object| {
-        let kind = handled(&description, object).ok_or(Failure::Unsupported)?;
-        let related = related
-            .into_iter()
-            .map(|related| trim_related(related, kind));
-        Ok((trim::text(object.root(), &kind.fields), related.collect()))
+    let view = Object::read(json, |object| {
+        let kind = handled(&description, object).ok_or_else(no_kind)?;
+        Ok(write(object, kind, related, settings))
     })?;
-    let verdict = answer(export::interpret::<I>(&wit::Input {
-        object,
-        related,
-        truncated: false,
-        now_ms,
-        settings,
-        extras: None,
-    }))?;
+    let verdict = export::judge::<I>(&view, Some(now_ms))?;
     let declared = description
         .states
         .iter()
@@ -145,19 +127,39 @@ fn run<I: Interpreter>(
     }
 }
 
-fn trim_related(mut related: RelatedObject, kind: &HandledKind) -> RelatedObject {
-    let rule = kind
-        .related
-        .iter()
-        .find(|rule| matches(&rule.kind, &related.group, &related.version, &related.kind));
-    let document = Document::read(&related.object).ok();
-    let trimmed = rule
-        .zip(document.as_ref())
-        .map(|(rule, document)| trim::text(Node::root(document), &rule.fields));
-    if let Some(trimmed) = trimmed {
-        related.object = trimmed;
+/// Writes the view of an object.
+fn write(
+    object: &Object<'_>,
+    kind: &HandledKind,
+    related: &[RelatedObject],
+    settings: Option<&str>,
+) -> Vec<u8> {
+    let mut writer = ViewWriter::default();
+    let fields = Fields::new(&kind.fields);
+    let (mut input, _) = InputWriter::begin(&mut writer, object.root(), &fields, None);
+    let list = input.begin_related();
+    for rule in &kind.related {
+        let found = related
+            .iter()
+            .filter(|related| matches(&rule.kind, &related.group, &related.version, &related.kind));
+        let found: Vec<&RelatedObject> = found.collect();
+        let set = input.begin_set(Coverage::Complete, found.len());
+        for related in &found {
+            let tree = Tree::read(&related.object).unwrap_or_default();
+            let document = tree.document(&related.object);
+            let fields = Fields::of_related(&rule.fields);
+            input.related(document.root(), &fields, None, usize::MAX);
+        }
+        input.end_set(set, u32::try_from(found.len()).unwrap_or(u32::MAX));
     }
-    related
+    input.end_related(list, u32::try_from(kind.related.len()).unwrap_or(u32::MAX));
+    let settings = settings.unwrap_or("{}");
+    let tree = Tree::read(settings).unwrap_or_default();
+    let document = tree.document(settings);
+    input.finish(Some(document.root()));
+    let mut view = Vec::new();
+    writer.finish(&mut view);
+    view
 }
 
 /// The most specific declared Kind that matches.
@@ -191,18 +193,4 @@ fn matches(pattern: &KindPattern, group: &str, version: &str, kind: &str) -> boo
     group_matches
         && (pattern.version == "*" || pattern.version == version)
         && (pattern.kind == "*" || pattern.kind == kind)
-}
-
-fn answer(result: Result<wit::Verdict, wit::Failure>) -> Result<Verdict, Failure> {
-    match result {
-        Ok(verdict) => Ok(Verdict {
-            state: verdict.state.into(),
-            reason: verdict.reason.into(),
-            message: verdict.message.into(),
-            recheck_at_ms: verdict.recheck_at_ms,
-        }),
-        Err(wit::Failure::Unsupported) => Err(Failure::Unsupported),
-        Err(wit::Failure::InvalidInput(what)) => Err(Failure::InvalidInput(what)),
-        Err(wit::Failure::Internal(what)) => Err(Failure::Internal(what)),
-    }
 }

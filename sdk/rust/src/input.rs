@@ -1,131 +1,131 @@
 //! Input of a call beside the object.
 
-use crate::bindings::exports::kindsight::interpreter::interpreter as wit;
-use crate::{Failure, Object};
+use std::cell::Cell;
 
-/// Input of a call beside the object: time, settings and related objects.
+use kindsight_contract::{Coverage, member};
+
+use crate::{Failure, Node, Object};
+
+/// Input of a call beside the object: related objects, settings, and the time.
 pub struct Input<'a> {
-    input: &'a wit::Input,
+    root: Node<'a>,
+    now_ms: Option<i64>,
+    /// True once the time was asked for and there was none.
+    has_missed_time: Cell<bool>,
 }
 
-/// A related object.
-pub struct Related<'a> {
-    /// API group; empty for the core group.
-    pub group: &'a str,
-    /// API version.
-    pub version: &'a str,
-    /// Kind.
-    pub kind: &'a str,
-    /// Namespace; empty where there is none.
-    pub namespace: &'a str,
-    /// Name.
-    pub name: &'a str,
-    json: &'a str,
+/// The related objects that one rule found. They can be kept as long as the input.
+#[derive(Clone, Copy)]
+pub struct RelatedSet<'a> {
+    set: Node<'a>,
 }
 
-impl Related<'_> {
-    /// Reads the object and hands it to `judge`.
-    ///
-    /// # Errors
-    /// [`Failure::InvalidInput`] when it is not a JSON object; the failure of `judge` otherwise.
-    pub fn read<T>(
-        &self,
-        judge: impl FnOnce(&Object<'_>) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        Object::read(self.json, judge)
+impl<'a> RelatedSet<'a> {
+    /// The objects, in order of namespace and name; fewer than [`Self::total`] where there were more
+    /// than the rule's limit, or they were too large together.
+    pub fn objects(self) -> impl ExactSizeIterator<Item = Object<'a>> + Clone {
+        self.set.get(member::OBJECTS).items().map(Object::new)
+    }
+
+    /// Number of objects that were found.
+    pub fn total(self) -> i64 {
+        self.set.get(member::TOTAL).integer().unwrap_or_default()
+    }
+
+    /// What is known of such objects: with [`Coverage::Complete`] an empty set means that there is none.
+    pub fn coverage(self) -> Coverage {
+        Coverage::of(self.set.get(member::COVERAGE).text_or_empty())
     }
 }
 
 impl<'a> Input<'a> {
-    pub(crate) fn new(input: &'a wit::Input) -> Self {
-        Self { input }
+    /// The input in a document whose root this is.
+    pub(crate) fn new(root: Node<'a>, now_ms: Option<i64>) -> Self {
+        Self {
+            root,
+            now_ms,
+            has_missed_time: Cell::new(false),
+        }
     }
 
-    /// The time of judging, in Unix milliseconds. A verdict that depends on it sets when to be
-    /// judged again, with [`crate::Verdict::recheck_at`].
+    /// The time of judging, in Unix milliseconds, for Kinds that are declared with `uses_now`. A verdict
+    /// that depends on it sets when to be judged again, with [`crate::Verdict::recheck_at`].
+    ///
+    /// Where the Kind did not ask for the time there is none: the call ends in a failure that says so.
     pub fn now_ms(&self) -> i64 {
-        self.input.now_ms
-    }
-
-    /// Related objects, in order of rule, then namespace and name.
-    pub fn related(&self) -> impl Iterator<Item = Related<'a>> + use<'a> {
-        self.input.related.iter().map(|related| Related {
-            group: &related.group,
-            version: &related.version,
-            kind: &related.kind,
-            namespace: &related.namespace,
-            name: &related.name,
-            json: &related.object,
+        self.now_ms.unwrap_or_else(|| {
+            self.has_missed_time.set(true);
+            0
         })
     }
 
-    /// Returns whether there were more related objects than a rule's limit.
-    pub fn is_truncated(&self) -> bool {
-        self.input.truncated
+    /// True if the time was asked for and there was none.
+    pub(crate) fn has_missed_time(&self) -> bool {
+        self.has_missed_time.get()
     }
 
-    /// Reads the operator's settings and hands them to `read`; `None` without settings.
-    ///
-    /// # Errors
-    /// [`Failure::InvalidInput`] when they are not a JSON object; the failure of `read` otherwise.
-    pub fn settings<T>(
-        &self,
-        read: impl FnOnce(&Object<'_>) -> Result<T, Failure>,
-    ) -> Result<Option<T>, Failure> {
-        let Some(settings) = &self.input.settings else {
-            return Ok(None);
-        };
-        Object::read(settings, read).map(Some)
+    /// The related objects of the Kind's rule at `index`, in the order of their declaration.
+    pub fn related(&self, index: usize) -> RelatedSet<'a> {
+        let mut sets = self.root.get(member::RELATED).items();
+        RelatedSet {
+            set: sets.nth(index).unwrap_or_else(|| self.root.get("")),
+        }
+    }
+
+    /// The operator's settings, with the schema's defaults; an empty object where there are none.
+    pub fn settings(&self) -> Node<'a> {
+        self.root.get(member::SETTINGS)
     }
 
     /// A time in milliseconds that the operator sets in seconds under `name`; `default_s` seconds
     /// where it is not set.
     ///
     /// # Errors
-    /// [`Failure::InvalidInput`] when it is set to anything but a whole number that is not negative.
+    /// [`Failure::InvalidSettings`] when it is set to anything but a whole number that is not negative.
     pub fn setting_ms(&self, name: &str, default_s: i64) -> Result<i64, Failure> {
-        let seconds = self.settings(|settings| {
-            let setting = settings.root().get(name);
-            match setting.integer() {
-                _ if !setting.is_present() => Ok(default_s),
-                Some(seconds) if seconds >= 0 => Ok(seconds),
-                _ => Err(Failure::InvalidInput(format!(
-                    "setting {name} is not a number of seconds"
-                ))),
+        let setting = self.settings().get(name);
+        let seconds = match setting.integer() {
+            _ if !setting.is_present() => default_s,
+            Some(seconds) if seconds >= 0 => seconds,
+            _ => {
+                return Err(Failure::InvalidSettings(format!(
+                    "`{name}` is not a number of seconds: a whole number, 0 or more, is right"
+                )));
             }
-        })?;
-        Ok(seconds.unwrap_or(default_s).saturating_mul(1000))
+        };
+        Ok(seconds.saturating_mul(1000))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use kindsight_contract::Tree;
+
     use super::*;
 
     #[test]
     fn a_time_is_set_in_seconds_and_read_in_milliseconds() {
-        let wrong = Failure::InvalidInput("setting grace is not a number of seconds".to_owned());
         let table = [
-            (None, Ok(15_000)),
-            (Some("{}"), Ok(15_000)),
-            (Some(r#"{"grace": null}"#), Ok(15_000)),
-            (Some(r#"{"grace": 0}"#), Ok(0)),
-            (Some(r#"{"grace": "60"}"#), Ok(60_000)),
-            (Some(r#"{"grace": 9223372036854775807}"#), Ok(i64::MAX)),
-            (Some(r#"{"grace": -1}"#), Err(wrong.clone())),
-            (Some(r#"{"grace": "a while"}"#), Err(wrong)),
+            ("{}", Some(15_000)),
+            (r#"{"settings": {}}"#, Some(15_000)),
+            (r#"{"settings": {"grace": null}}"#, Some(15_000)),
+            (r#"{"settings": {"grace": 0}}"#, Some(0)),
+            (r#"{"settings": {"grace": "60"}}"#, Some(60_000)),
+            (
+                r#"{"settings": {"grace": 9223372036854775807}}"#,
+                Some(i64::MAX),
+            ),
+            (r#"{"settings": {"grace": -1}}"#, None),
+            (r#"{"settings": {"grace": "a while"}}"#, None),
         ];
-        for (settings, expected) in table {
-            let input = wit::Input {
-                object: "{}".to_owned(),
-                related: Vec::new(),
-                truncated: false,
-                now_ms: 0,
-                settings: settings.map(str::to_owned),
-                extras: None,
-            };
-            let read = Input::new(&input).setting_ms("grace", 15);
-            assert_eq!(read, expected, "{settings:?}");
+        for (text, expected) in table {
+            let tree = Tree::read(text).expect("JSON");
+            let document = tree.document(text);
+            let read = Input::new(document.root(), None).setting_ms("grace", 15);
+            match expected {
+                Some(expected) => assert_eq!(read, Ok(expected), "{text}"),
+                None => assert!(matches!(read, Err(Failure::InvalidSettings(_))), "{text}"),
+            }
         }
     }
 }

@@ -50,7 +50,7 @@
 pub mod bindings {
     wit_bindgen::generate!({
         path: "../../wit",
-        world: "plugin-with-fixtures",
+        world: "view-interpreter",
         pub_export_macro: true,
         default_bindings_module: "kindsight_sdk::bindings",
         runtime_path: "::kindsight_sdk::wit_bindgen::rt",
@@ -68,23 +68,20 @@ extern crate self as kindsight_sdk;
 
 mod condition;
 mod description;
-mod document;
 mod export;
 mod fixture;
 pub mod harness;
 mod input;
-mod node;
 mod object;
 pub mod standard;
-mod time;
 mod verdict;
 
 pub use condition::{Condition, ConditionStatus, Conditions};
 pub use description::{Description, Kind, Relation, StateName, states};
 pub use export::{Adapter, LogLevel, log};
 pub use fixture::Fixture;
-pub use input::{Input, Related};
-pub use node::Node;
+pub use input::{Input, RelatedSet};
+pub use kindsight_contract::{Coverage, Node};
 pub use object::{Deletion, Object};
 pub use verdict::{Failure, Phase, Verdict};
 
@@ -112,7 +109,7 @@ pub trait Interpreter {
 pub mod prelude {
     pub use crate::states::*;
     pub use crate::{
-        Condition, ConditionStatus, Conditions, Description, Failure, Fixture, Input, Interpreter,
-        Kind, Node, Object, Phase, Related, Relation, Verdict, standard,
+        Condition, ConditionStatus, Conditions, Coverage, Description, Failure, Fixture, Input,
+        Interpreter, Kind, Node, Object, Phase, RelatedSet, Relation, Verdict, standard,
     };
 }

@@ -2,7 +2,8 @@
 
 use std::cell::OnceCell;
 
-use crate::document::Document;
+use kindsight_contract::Tree;
+
 use crate::{Conditions, Failure, Node};
 
 /// The object that is judged, cut down to the fields the interpreter asked for.
@@ -24,21 +25,22 @@ pub struct Deletion<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// Reads JSON text and hands the object to `judge`.
+    /// Reads JSON text, such as that in an annotation, and hands the object to `read`.
     ///
     /// # Errors
-    /// [`Failure::InvalidInput`] when the text is not a JSON object.
+    /// [`Failure::InvalidObject`] when the text is not a JSON object; the failure of `read` otherwise.
     pub fn read<T>(
         json: &str,
-        judge: impl FnOnce(&Object<'_>) -> Result<T, Failure>,
+        read: impl FnOnce(&Object<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let document = Document::read(json)
-            .map_err(|error| Failure::InvalidInput(format!("not JSON: {error}")))?;
-        let root = Node::root(&document);
+        let tree = Tree::read(json)
+            .map_err(|error| Failure::InvalidObject(format!("not JSON: {error}")))?;
+        let document = tree.document(json);
+        let root = document.root();
         if !root.is_object() {
-            return Err(Failure::InvalidInput("not a JSON object".to_owned()));
+            return Err(Failure::InvalidObject("not a JSON object".to_owned()));
         }
-        judge(&Object::new(root))
+        read(&Object::new(root))
     }
 
     pub(crate) fn new(root: Node<'a>) -> Self {

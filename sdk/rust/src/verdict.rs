@@ -13,6 +13,8 @@ pub struct Verdict {
     pub reason: Cow<'static, str>,
     /// Message for users.
     pub message: Cow<'static, str>,
+    /// Time since when the object is in this state by its own record, in Unix milliseconds.
+    pub since_ms: Option<i64>,
     /// Time to judge again although nothing changed, in Unix milliseconds.
     pub recheck_at_ms: Option<i64>,
 }
@@ -38,6 +40,7 @@ impl Verdict {
             state: state.into(),
             reason: Cow::Owned(reason.into()),
             message: Cow::Owned(message.into()),
+            since_ms: None,
             recheck_at_ms: None,
         }
     }
@@ -63,6 +66,13 @@ impl Verdict {
         unknown => "Unknown",
     }
 
+    /// Says since when it holds, from the object's own record, such as a condition's transition time.
+    #[must_use]
+    pub fn since(mut self, since_ms: impl Into<Option<i64>>) -> Self {
+        self.since_ms = since_ms.into();
+        self
+    }
+
     /// Asks to be called again at `at_ms` although nothing changed: the verdict depends on the time. The
     /// host keeps to a second after this verdict at least, and a day at most.
     #[must_use]
@@ -75,10 +85,19 @@ impl Verdict {
 /// Reason that there is no verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// Not an object this interpreter judges; the host asks the next less specific one.
-    Unsupported,
+    /// Not an object this interpreter judges, and why; the host asks the next less specific one.
+    Unsupported(Cow<'static, str>),
     /// The object cannot be what it claims to be; says what is wrong.
-    InvalidInput(String),
+    InvalidObject(String),
+    /// The settings cannot be used; says which one, and what would be right.
+    InvalidSettings(String),
     /// The interpreter has a fault of its own; says which.
     Internal(String),
+}
+
+impl Failure {
+    /// A failure for an object this interpreter does not judge.
+    pub fn unsupported(why: impl Into<Cow<'static, str>>) -> Self {
+        Self::Unsupported(why.into())
+    }
 }

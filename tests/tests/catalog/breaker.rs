@@ -194,7 +194,7 @@ fn an_object_that_cannot_be_read_is_no_fault_of_its_own() {
     let host = Host::new();
     host.load(&upload("a", component("a", "1.0.0")));
     host.load(&upload("a", component("a", "2.0.0")));
-    host.call(30, "invalid-input");
+    host.call(30, "invalid-object");
     host.catalog.check_breaker(Instant::now());
     assert_eq!(host.judges("a"), "a 2.0.0");
 }

@@ -38,7 +38,7 @@ fn settings_reach_the_component() {
         "a remembered answer is of other settings"
     );
     expect!["Live: the settings of a are set"].assert_eq(&host.set(&json!({})));
-    assert_eq!(host.says(), "no level");
+    assert_eq!(host.says(), "no settings", "none is the same as none set");
     expect!["Live: the settings of a are removed"].assert_eq(&host.set(&Value::Null));
     assert_eq!(host.says(), "no settings");
 }

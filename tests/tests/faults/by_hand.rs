@@ -23,8 +23,8 @@ pub(crate) struct Module {
     pub(crate) realloc: String,
     /// The body of `describe`; the description otherwise.
     pub(crate) describe: Option<String>,
-    /// The body of `interpret`; a pointer to `answer` otherwise.
-    pub(crate) interpret: Option<String>,
+    /// The body of `judge-view`; a pointer to `answer` otherwise.
+    pub(crate) judge: Option<String>,
     /// `result<verdict, failure>` in words of four bytes.
     pub(crate) answer: Answer,
 }
@@ -38,8 +38,8 @@ pub(crate) struct Answer {
     pub(crate) state: Option<(u32, u32)>,
     /// Length of a reason of `x`.
     pub(crate) reason_bytes: u32,
-    /// Length of extras of `x`; none where 0.
-    pub(crate) extras_bytes: u32,
+    /// 0 for no time since when, 1 for one.
+    pub(crate) since_tag: u32,
 }
 
 impl Default for Module {
@@ -49,7 +49,7 @@ impl Default for Module {
             fields: String::new(),
             realloc: format!("i32.const {ARGUMENTS_AT}"),
             describe: None,
-            interpret: None,
+            judge: None,
             answer: Answer::default(),
         }
     }
@@ -63,17 +63,20 @@ impl Module {
         let answered = answer(&mut data, self.answer);
         let pointer = |to: u32| format!("i32.const {to}");
         let describe = self.describe.clone().unwrap_or_else(|| pointer(described));
-        let interpret = self.interpret.clone().unwrap_or_else(|| pointer(answered));
+        let judge = self.judge.clone().unwrap_or_else(|| pointer(answered));
+        let fixtures = pointer(data.words(&[0, 0]));
         let text = format!(
             r#"(module
                 (memory (export "memory") {pages})
                 (data (i32.const {DATA_AT}) "{data}")
                 (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) {realloc})
-                (func (export "kindsight:interpreter/interpreter@1.0.0#describe") (result i32)
+                (func (export "kindsight:interpreter/description@1.0.0#describe") (result i32)
                     {describe})
-                (func (export "kindsight:interpreter/interpreter@1.0.0#interpret")
-                    (param i32 i32 i32 i32 i32 i64 i32 i32 i32 i32 i32 i32) (result i32)
-                    {interpret})
+                (func (export "kindsight:interpreter/fixtures@1.0.0#fixtures") (result i32)
+                    {fixtures})
+                (func (export "kindsight:interpreter/view@1.0.0#judge-view")
+                    (param i32 i32 i32 i64) (result i32)
+                    {judge})
                 {fields})"#,
             pages = self.pages,
             data = data.escaped(),
@@ -84,7 +87,7 @@ impl Module {
         let mut resolve = Resolve::default();
         let (package, _) = resolve.push_path("../wit").expect("the contract");
         let world = resolve
-            .select_world(&[package], Some("plugin"))
+            .select_world(&[package], Some("view-interpreter"))
             .expect("its world");
         wit_component::embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8)
             .expect("metadata");
@@ -127,7 +130,7 @@ impl Data {
 
 /// A description that is right: one Kind of `hand.example.com`, one state.
 fn description(data: &mut Data) -> u32 {
-    const READY: u32 = 4;
+    const READY: u32 = 5;
     let (name, name_bytes) = data.text("by-hand");
     let (version, version_bytes) = data.text("1.0.0");
     let (group, group_bytes) = data.text("hand.example.com");
@@ -146,18 +149,12 @@ fn answer(data: &mut Data, answer: Answer) -> u32 {
     let ready = data.text("Ready");
     let (state, state_bytes) = answer.state.unwrap_or(ready);
     let (text, _) = data.text(&"x".repeat(24 * 1024));
-    let recheck_at = [0; 4];
-    let extras = [
-        u32::from(answer.extras_bytes > 0),
-        text,
-        answer.extras_bytes,
-        0,
-    ];
+    let since_and_recheck = [answer.since_tag, 0, 0, 0, 0, 0, 0, 0];
     let texts = [state, state_bytes, text, answer.reason_bytes, text, 1];
-    data.words(&[&[answer.case, 0], &texts[..], &recheck_at, &extras].concat())
+    data.words(&[&[answer.case, 0], &texts[..], &since_and_recheck].concat())
 }
 
-/// Modules that load, and whose `interpret` returns garbage.
+/// Modules that load, and whose `judge-view` returns garbage.
 pub(crate) fn garbage() -> Vec<(&'static str, Vec<u8>)> {
     let modules = wrong_shapes()
         .into_iter()
@@ -170,8 +167,8 @@ pub(crate) fn garbage() -> Vec<(&'static str, Vec<u8>)> {
 
 /// Answers whose address or shape breaks the contract.
 fn wrong_shapes() -> Vec<(&'static str, Module)> {
-    let interprets = |body: &str| Module {
-        interpret: Some(body.to_owned()),
+    let judges = |body: &str| Module {
+        judge: Some(body.to_owned()),
         ..Module::default()
     };
     let case = |case| Module {
@@ -186,13 +183,10 @@ fn wrong_shapes() -> Vec<(&'static str, Module)> {
     no_failure.answer.state = Some((9, 0));
     vec![
         ("a right answer", Module::default()),
-        ("an answer beyond its memory", interprets("i32.const -64")),
-        (
-            "an answer that is not aligned",
-            interprets("i32.const 1025"),
-        ),
+        ("an answer beyond its memory", judges("i32.const -64")),
+        ("an answer that is not aligned", judges("i32.const 1025")),
         ("neither verdict nor failure", case(7)),
-        ("a failure that is none of the three", no_failure),
+        ("a failure that is none of the four", no_failure),
     ]
 }
 
@@ -216,8 +210,8 @@ fn wrong_texts() -> Vec<(&'static str, Module)> {
         reason_bytes: 129,
         ..Answer::default()
     };
-    let long_extras = Answer {
-        extras_bytes: 20 * 1024,
+    let no_option = Answer {
+        since_tag: 2,
         ..Answer::default()
     };
     vec![
@@ -225,7 +219,7 @@ fn wrong_texts() -> Vec<(&'static str, Module)> {
         ("a state of 4 GiB", state(DATA_AT, u32::MAX)),
         ("a state that is not UTF-8", not_utf8),
         ("a reason of 129 bytes", answers(long_reason)),
-        ("extras of 20 KiB", answers(long_extras)),
+        ("a time that neither is nor is not", answers(no_option)),
     ]
 }
 
@@ -235,8 +229,7 @@ fn wrong_ways() -> Vec<(&'static str, Module)> {
         realloc: body.to_owned(),
         ..Module::default()
     };
-    let spins =
-        "(export \"cabi_post_kindsight:interpreter/interpreter@1.0.0#interpret\" (func $spin))
+    let spins = "(export \"cabi_post_kindsight:interpreter/view@1.0.0#judge-view\" (func $spin))
         (func $spin (param i32) (loop (br 0)))";
     let cleaning_up = Module {
         fields: spins.to_owned(),

@@ -60,7 +60,7 @@ fn a_call_that_ends_badly_costs_exactly_its_verdict() {
             {"do": "recurse"}
               Unknown InterpreterStackOverflow: interpreter hostile 1.0.0 (sha256:…) used up its stack
             {"do": "panic"}
-              Unknown InterpreterTrapped: interpreter hostile 1.0.0 (sha256:…) trapped: panicked at tests/guests/hostile/src/misdeeds.rs:55:20: the hostile guest panics as asked
+              Unknown InterpreterTrapped: interpreter hostile 1.0.0 (sha256:…) trapped: panicked at tests/guests/hostile/src/misdeeds.rs:56:20: the hostile guest panics as asked
             {"do": "trap"}
               Unknown InterpreterTrapped: interpreter hostile 1.0.0 (sha256:…) trapped: wasm trap: wasm `unreachable` instruction executed
         "#]],
@@ -76,7 +76,7 @@ fn an_answer_outside_the_contract_costs_exactly_its_verdict() {
             r#"{"do": "undeclared-state", "text": "a\u001b[31m very long name, longer than any state may be, and longer than is of use to anybody"}"#,
             r#"{"do": "long-message", "bytes": 1048576}"#,
             r#"{"do": "internal", "text": "lost my \u001b[31mway\nhome"}"#,
-            r#"{"do": "invalid-input", "text": "spec.do makes no sense"}"#,
+            r#"{"do": "invalid-object", "text": "spec.do makes no sense"}"#,
         ],
         &expect![[r#"
             {"do": "undeclared-state", "text": "Splendid"}
@@ -89,8 +89,8 @@ fn an_answer_outside_the_contract_costs_exactly_its_verdict() {
               Unknown InterpreterAnswerTooLarge: interpreter hostile 1.0.0 (sha256:…) answered with too much: more text than the host takes over
             {"do": "internal", "text": "lost my \u001b[31mway\nhome"}
               Unknown InterpreterFailed: interpreter hostile 1.0.0 (sha256:…) reports a fault of its own: lost my  [31mway home
-            {"do": "invalid-input", "text": "spec.do makes no sense"}
-              Unknown InvalidInput: interpreter hostile 1.0.0 (sha256:…) cannot read this object: spec.do makes no sense
+            {"do": "invalid-object", "text": "spec.do makes no sense"}
+              Unknown InvalidObject: interpreter hostile 1.0.0 (sha256:…) cannot judge this object: spec.do makes no sense
         "#]],
     );
 }
@@ -148,7 +148,7 @@ fn garbage_in_an_answer_costs_exactly_its_verdict() {
           Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: return pointer not aligned
         neither verdict nor failure
           Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: invalid expected discriminant
-        a failure that is none of the three
+        a failure that is none of the four
           Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: unexpected discriminant: 9
         a state beyond its memory
           Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: string pointer/length out of bounds of memory
@@ -157,9 +157,9 @@ fn garbage_in_an_answer_costs_exactly_its_verdict() {
         a state that is not UTF-8
           Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: invalid utf-8 sequence of 1 bytes from index 0
         a reason of 129 bytes
-          Unknown InterpreterAnswerTooLarge: interpreter by-hand 1.0.0 (sha256:…) answered with too much: a reason of 129 bytes, 128 are right
-        extras of 20 KiB
-          Unknown InterpreterAnswerTooLarge: interpreter by-hand 1.0.0 (sha256:…) answered with too much: extras of over 16384 bytes
+          Ready xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx: x
+        a time that neither is nor is not
+          Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: invalid option discriminant
         realloc beyond its memory
           Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: realloc return: beyond end of memory
         realloc that loops

@@ -114,13 +114,13 @@ fn a_description_that_does_not_come_is_refused() {
             {"name": "a", "describe": "loop"}
               tried: `describe` ran past its deadline of 1000 ms of processor time
             {"name": "a", "describe": "panic"}
-              tried: `describe` trapped: panicked at tests/guests/hostile/src/misdeeds.rs:55:20: the hostile guest panics as asked
+              tried: `describe` trapped: panicked at tests/guests/hostile/src/misdeeds.rs:56:20: the hostile guest panics as asked
             {"name": "a", "describe": "allocate"}
               tried: `describe` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
             {"name": "a", "list-fixtures": "loop"}
               tried: `fixtures` ran past its deadline of 1000 ms of processor time
             {"name": "a", "list-fixtures": "panic"}
-              tried: `fixtures` trapped: panicked at tests/guests/hostile/src/misdeeds.rs:55:20: the hostile guest panics as asked
+              tried: `fixtures` trapped: panicked at tests/guests/hostile/src/misdeeds.rs:56:20: the hostile guest panics as asked
         "#]],
     );
 }
@@ -154,7 +154,7 @@ fn broken_promises_are_refused() {
         [("fixtures", kindsight_tests::hostile(&description))],
         &expect![[r#"
             fixtures
-              tried: 7 of its fixtures do not hold: fixture `waits`: expected state Pending, got Ready AsAsked (); fixture `panics`: trapped: panicked at tests/guests/hostile/src/misdeeds.rs:55:20: the hostile guest panics as asked; fixture `loops`: ran past its deadline of 50 ms of processor time; fixture `declines`: it says it does not judge such an object; fixture `is none`: not a Kubernetes object: it does not start with `{`; fixture `is another\'s`: no pattern of its description matches  Other; fixture `a \u{1b}[31mred name`: not a Kubernetes object: it does not start with `{`
+              tried: 7 of its fixtures do not hold: fixture `waits`: expected state Pending, got Ready AsAsked (); fixture `panics`: trapped: panicked at tests/guests/hostile/src/misdeeds.rs:56:20: the hostile guest panics as asked; fixture `loops`: ran past its deadline of 50 ms of processor time; fixture `declines`: it says it does not judge such an object: ; fixture `is none`: not a Kubernetes object: it does not start with `{`; fixture `is another\'s`: no pattern of its description matches  Other; fixture `a \u{1b}[31mred name`: not a Kubernetes object: it does not start with `{`
         "#]],
     );
 }
@@ -191,7 +191,7 @@ fn foreign_imports_are_refused_by_name() {
                 r#"(component
                     (import "kindsight:interpreter/log@1.0.0" (instance (export "read" (func))))
                     (instance $i)
-                    (export "kindsight:interpreter/interpreter@1.0.0" (instance $i)))"#,
+                    (export "kindsight:interpreter/description@1.0.0" (instance $i)))"#,
             ),
         ]),
         &expect![[r#"
@@ -221,13 +221,13 @@ fn another_contract_is_refused() {
             (
                 "the next major version",
                 r#"(component (instance $i)
-                    (export "kindsight:interpreter/interpreter@2.0.0" (instance $i)))"#,
+                    (export "kindsight:interpreter/description@2.0.0" (instance $i)))"#,
             ),
             (
                 "both, of the wrong shape",
                 r#"(component (instance $i)
-                    (export "kindsight:interpreter/interpreter@2.0.0" (instance $i))
-                    (export "kindsight:interpreter/interpreter@1.0.0" (instance $i)))"#,
+                    (export "kindsight:interpreter/description@2.0.0" (instance $i))
+                    (export "kindsight:interpreter/description@1.0.0" (instance $i)))"#,
             ),
             (
                 "functions of other shapes",
@@ -236,7 +236,7 @@ fn another_contract_is_refused() {
                     (core instance $i (instantiate $m))
                     (func $f (canon lift (core func $i "f")))
                     (instance $e (export "describe" (func $f)) (export "interpret" (func $f)))
-                    (export "kindsight:interpreter/interpreter@1.0.0" (instance $e)))"#,
+                    (export "kindsight:interpreter/description@1.0.0" (instance $e)))"#,
             ),
             ("a core module without the contract", "(module)"),
             (
@@ -246,15 +246,15 @@ fn another_contract_is_refused() {
         ]),
         &expect![[r#"
             nothing
-              validated: does not export `kindsight:interpreter/interpreter`
+              validated: does not export `kindsight:interpreter/description`
             the next major version
               validated: is written for version 2.0.0 of the contract, this host speaks 1.x
             both, of the wrong shape
-              tried: its exports do not have the contract's shapes: instance export `kindsight:interpreter/interpreter@1.0.0` does not have export `describe`
+              tried: its exports do not have the contract's shapes: `kindsight:interpreter/description@1.0.0` has no function `describe`
             functions of other shapes
-              tried: its exports do not have the contract's shapes: failed to convert function to given type: type mismatch with results: expected 1-tuple, found 0-tuple
+              tried: its exports do not have the contract's shapes: neither `judge-view` of `kindsight:interpreter/view@1.0.0` nor `judge` of `kindsight:interpreter/text@1.0.0` is exported
             a core module without the contract
-              validated: does not export `kindsight:interpreter/interpreter`
+              validated: does not export `kindsight:interpreter/description`
             a core module for WASI
               validated: not a WebAssembly component: a core module without the contract's types: failed to decode world from module: module was not valid: failed to resolve import `wasi_snapshot_preview1::proc_exit`: module requires an import interface named `wasi_snapshot_preview1`
         "#]],
@@ -347,7 +347,7 @@ fn a_refusal_repeats_only_the_beginning_of_a_name() {
     for text in [
         format!(r#"(component (import "{long}" (func)))"#),
         format!(
-            r#"(component (instance $i) (export "kindsight:interpreter/interpreter@2.0.0-{long}" (instance $i)))"#
+            r#"(component (instance $i) (export "kindsight:interpreter/description@2.0.0-{long}" (instance $i)))"#
         ),
     ] {
         let bytes = wat::parse_str(&text).expect("a component");

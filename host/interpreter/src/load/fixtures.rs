@@ -6,6 +6,7 @@ use kindsight_model::{Object, Verdict};
 use wasmtime::component::{ComponentType, Lift};
 
 use crate::bounded_store::{begin, fault_of, store};
+use crate::call_input::Settings;
 use crate::describe::cut;
 use crate::instance_context::InstanceContext;
 use crate::interpreter::Interpreter;
@@ -79,7 +80,7 @@ pub(super) fn try_all(interpreter: &Interpreter, limits: &Limits) -> Result<(), 
 /// Asks the component for its fixtures; none where it does not export the interface.
 fn list(interpreter: &Interpreter, limits: &Limits) -> Result<Vec<Fixture>, LoadError> {
     let pre = interpreter.pre();
-    let component = pre.instance_pre().component();
+    let component = pre.component();
     let Some((_, interface)) = component.get_export(None, INTERFACE) else {
         return Ok(Vec::new());
     };
@@ -91,14 +92,11 @@ fn list(interpreter: &Interpreter, limits: &Limits) -> Result<Vec<Fixture>, Load
     let mut store = store(pre.engine(), context);
     store.set_hostcall_fuel(LOAD_ANSWER_BYTES_MAX);
     begin(&mut store, LOAD_DEADLINE);
-    let answer = pre
-        .instance_pre()
-        .instantiate(&mut store)
-        .and_then(|instance| {
-            let function = instance.get_typed_func::<(), (Vec<Fixture>,)>(&mut store, &function)?;
-            begin(&mut store, LOAD_DEADLINE);
-            function.call(&mut store, ())
-        });
+    let answer = pre.instantiate(&mut store).and_then(|instance| {
+        let function = instance.get_typed_func::<(), (Vec<Fixture>,)>(&mut store, &function)?;
+        begin(&mut store, LOAD_DEADLINE);
+        function.call(&mut store, ())
+    });
     let (fixtures,) =
         answer.map_err(|error| LoadError::Call("fixtures", fault_of(&store, &error)))?;
     Ok(fixtures)
@@ -115,11 +113,12 @@ fn mismatch(trial: &mut Trial<'_>, fixture: &Fixture) -> Option<String> {
         Ok(related) => Siblings::given(&related),
         Err(what) => return Some(what),
     };
+    let settings = fixture.settings.as_deref().map(Arc::from);
     let verdict = match trial.judge(
         &object,
         &siblings,
         fixture.now_ms,
-        fixture.settings.as_deref(),
+        &Settings::of(settings.as_ref()),
     ) {
         Ok(verdict) => verdict,
         Err(what) => return Some(what),

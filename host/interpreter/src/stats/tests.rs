@@ -56,7 +56,7 @@ fn many_threads_lose_no_count() {
                     let fault = match call % 100 {
                         0 => Some(Fault::StackOverflow),
                         1 => Some(Fault::Trapped(String::new())),
-                        2 => Some(Fault::InvalidInput(String::new())),
+                        2 => Some(Fault::InvalidObject(String::new())),
                         _ => None,
                     };
                     stats.end(begun, fault.as_ref());

@@ -115,7 +115,13 @@ struct Items<'s> {
     /// Number of items over the limit, and the pointer to the first of them.
     dropped: Option<(usize, String)>,
     edits: Edits<'s>,
+    /// Bytes of the trees of `objects`; at most [`TREES_BYTES_MAX`].
+    tree_bytes: usize,
 }
+
+/// Bytes of trees that one bundle's objects keep until they are judged. Objects past that are read again
+/// then.
+const TREES_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 impl<'s> Items<'s> {
     fn of(status: &'s str) -> Self {
@@ -126,6 +132,7 @@ impl<'s> Items<'s> {
             count: 0,
             dropped: None,
             edits: Edits::of(status),
+            tree_bytes: 0,
         }
     }
 
@@ -171,7 +178,11 @@ impl<'s> Items<'s> {
     }
 
     /// Adds an object, or replaces an earlier one of the same identity. Without a name an object has none.
-    fn keep(&mut self, object: Object) {
+    fn keep(&mut self, mut object: Object) {
+        self.tree_bytes += object.tree_bytes();
+        if self.tree_bytes > TREES_BYTES_MAX {
+            object.settle();
+        }
         let position = self.objects.len();
         if !object.name.is_empty() {
             let (namespace, name) = (Arc::clone(&object.namespace), Arc::clone(&object.name));

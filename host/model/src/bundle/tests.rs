@@ -100,7 +100,7 @@ fn each_bad_item_is_reported_with_its_location_and_reason() {
             /status/resourceStatuses/2/res: not a Kubernetes object: `res` is not base64
             /status/resourceStatuses/3/res: not a Kubernetes object: `res` is not UTF-8
             /status/resourceStatuses/4/res: not a Kubernetes object: it does not start with `{`
-            /status/resourceStatuses/5/res: not a Kubernetes object: trailing characters at line 1 column 3
+            /status/resourceStatuses/5/res: not a Kubernetes object: text after the end at byte 2
             /status/resourceStatuses/6/res: not a Kubernetes object: it has no `kind`
         "#]],
     );

@@ -29,12 +29,10 @@ impl Interpreter for Cranes {
 
     fn interpret(crane: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         let phase = crane.at("/status/phase").text_or_empty();
-        let is_set = input.settings(|settings| {
-            let ready = settings.at("/ready");
-            Ok(!phase.is_empty() && ready.text() == Some(phase))
-        })?;
+        let ready = input.settings().get("ready");
+        let is_set = !phase.is_empty() && ready.text() == Some(phase);
         Ok(match phase {
-            _ if is_set == Some(true) => Verdict::ready("AsSet", phase),
+            _ if is_set => Verdict::ready("AsSet", phase),
             "Working" => Verdict::ready("Working", ""),
             "Draining" => Verdict::new("Draining", "Draining", "it finishes its work"),
             _ => Verdict::pending("NotWorking", phase),

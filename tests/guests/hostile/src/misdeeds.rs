@@ -33,8 +33,9 @@ pub(crate) fn judge(object: &Object<'_>) -> Result<Verdict, Failure> {
             let calls = CALLS.fetch_add(1, Ordering::Relaxed) + 1;
             Verdict::ready("Counted", format!("call {calls}"))
         }
-        "unsupported" => return Err(Failure::Unsupported),
-        "invalid-input" => return Err(Failure::InvalidInput(text.to_owned())),
+        "unsupported" => return Err(Failure::unsupported("")),
+        "invalid-object" => return Err(Failure::InvalidObject(text.to_owned())),
+        "invalid-settings" => return Err(Failure::InvalidSettings(text.to_owned())),
         "internal" => return Err(Failure::Internal(text.to_owned())),
         _ => Verdict::ready("AsAsked", ""),
     })

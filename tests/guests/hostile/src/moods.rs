@@ -21,11 +21,13 @@ pub(crate) fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Option<Ver
     }
     Ok(match object.at("/spec/do").text_or_empty() {
         "say-settings" => {
-            let level = input.settings(|settings| {
-                let level = settings.root().get("level").integer();
-                Ok(level.map_or_else(|| "no level".to_owned(), |level| format!("level {level}")))
-            })?;
-            let message = level.unwrap_or_else(|| "no settings".to_owned());
+            let settings = input.settings();
+            let level = settings.get("level").integer();
+            let message = match level {
+                Some(level) => format!("level {level}"),
+                None if settings.is_empty() => "no settings".to_owned(),
+                None => "no level".to_owned(),
+            };
             Some(Verdict::ready("Settings", message))
         }
         "recheck" => {

@@ -23,24 +23,24 @@ fn what_answers_garbage() {
     check(
         &cases(),
         &expect![[r#"
-        an answer beyond its memory
-          Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: pointer out of bounds of memory
-        an answer that is not aligned
-          Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: return pointer not aligned
-        neither verdict nor failure
-          Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: invalid expected discriminant
-        a failure that is none of the three
-          Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: unexpected discriminant: 9
-        a state beyond its memory
-          Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: string pointer/length out of bounds of memory
-        a state of 4 GiB
-          Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: string pointer/length out of bounds of memory
-        a state that is not UTF-8
-          Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: invalid utf-8 sequence of 1 bytes from index 0
-        a reason of 129 bytes
-          Unknown InterpreterAnswerTooLarge: interpreter by-hand 1.0.0 (sha256:…) answered with too much: a reason of 129 bytes, 128 are right
-        extras of 20 KiB
-          Unknown InterpreterAnswerTooLarge: interpreter by-hand 1.0.0 (sha256:…) answered with too much: extras of over 16384 bytes
-    "#]],
+            an answer beyond its memory
+              Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: pointer out of bounds of memory
+            an answer that is not aligned
+              Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: return pointer not aligned
+            neither verdict nor failure
+              Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: invalid expected discriminant
+            a failure that is none of the four
+              Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: unexpected discriminant: 9
+            a state beyond its memory
+              Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: string pointer/length out of bounds of memory
+            a state of 4 GiB
+              Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: string pointer/length out of bounds of memory
+            a state that is not UTF-8
+              Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: invalid utf-8 sequence of 1 bytes from index 0
+            a reason of 129 bytes
+              Ready xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx: x
+            a time that neither is nor is not
+              Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: invalid option discriminant
+        "#]],
     );
 }

@@ -14,32 +14,32 @@ pub(super) fn cases() -> Vec<Case> {
 
 fn interpreting() -> Vec<Case> {
     vec![
-        called("interpret: loops", r#"{"do": "loop"}"#),
-        called("interpret: allocates", r#"{"do": "allocate"}"#),
-        called("interpret: recurses", r#"{"do": "recurse"}"#),
-        called("interpret: traps", r#"{"do": "trap"}"#),
-        called("interpret: panics", r#"{"do": "panic"}"#),
-        called("interpret: floods the log", r#"{"do": "flood-log"}"#),
-        called("interpret: logs escapes", r#"{"do": "log-escapes"}"#),
-        called("interpret: logs a MiB", r#"{"do": "log-1-mib"}"#),
+        called("judge: loops", r#"{"do": "loop"}"#),
+        called("judge: allocates", r#"{"do": "allocate"}"#),
+        called("judge: recurses", r#"{"do": "recurse"}"#),
+        called("judge: traps", r#"{"do": "trap"}"#),
+        called("judge: panics", r#"{"do": "panic"}"#),
+        called("judge: floods the log", r#"{"do": "flood-log"}"#),
+        called("judge: logs escapes", r#"{"do": "log-escapes"}"#),
+        called("judge: logs a MiB", r#"{"do": "log-1-mib"}"#),
         called(
-            "interpret: says it is broken",
+            "judge: says it is broken",
             r#"{"do": "internal", "text": "\u001b[31mno"}"#,
         ),
         called(
-            "interpret: blames the object",
-            r#"{"do": "invalid-input", "text": "no\nway"}"#,
+            "judge: blames the object",
+            r#"{"do": "invalid-object", "text": "no\nway"}"#,
         ),
         called(
-            "interpret: a state it never declared",
+            "judge: a state it never declared",
             r#"{"do": "undeclared-state", "text": "Green"}"#,
         ),
         called(
-            "interpret: a message of a MiB",
+            "judge: a message of a MiB",
             r#"{"do": "long-message", "bytes": 1048576}"#,
         ),
         called(
-            "interpret: a message that turns around",
+            "judge: a message that turns around",
             r#"{"do": "say", "text": "\u202eydaeR"}"#,
         ),
     ]
@@ -48,7 +48,7 @@ fn interpreting() -> Vec<Case> {
 fn growing() -> Vec<Case> {
     let does = |name, body: &str, fields: &str| {
         let module = Module {
-            interpret: Some(body.to_owned()),
+            judge: Some(body.to_owned()),
             fields: fields.to_owned(),
             ..Module::default()
         };
@@ -56,37 +56,37 @@ fn growing() -> Vec<Case> {
     };
     vec![
         does(
-            "interpret: memory without end",
+            "judge: memory without end",
             "(loop (drop (memory.grow (i32.const 16))) (br 0)) unreachable",
             "",
         ),
         does(
-            "interpret: all memory at once",
+            "judge: all memory at once",
             "(drop (memory.grow (i32.const 65535))) unreachable",
             "",
         ),
         does(
-            "interpret: a table without end",
+            "judge: a table without end",
             "(loop (drop (table.grow $t (ref.null func) (i32.const 1000))) (br 0)) unreachable",
             "(table $t 1 funcref)",
         ),
         does(
-            "interpret: fills memory again and again",
+            "judge: fills memory again and again",
             "(loop (memory.fill (i32.const 0) (i32.const 1) (i32.const 131072)) (br 0)) unreachable",
             "",
         ),
         does(
-            "interpret: reads beyond its memory",
+            "judge: reads beyond its memory",
             "(i32.load (i32.const -4))",
             "",
         ),
         does(
-            "interpret: divides by zero",
+            "judge: divides by zero",
             "(i32.div_u (i32.const 1) (i32.const 0))",
             "",
         ),
         does(
-            "interpret: calls through an empty table",
+            "judge: calls through an empty table",
             "(call_indirect $t (result i32) (i32.const 0))",
             "(table $t 1 funcref)",
         ),
@@ -106,7 +106,7 @@ fn around() -> Vec<Case> {
     let after = |name, body: &str| {
         let module = Module {
             fields: format!(
-                "(export \"cabi_post_kindsight:interpreter/interpreter@1.0.0#interpret\" (func $after))
+                "(export \"cabi_post_kindsight:interpreter/view@1.0.0#judge-view\" (func $after))
                 (func $after (param i32) {body})"
             ),
             ..Module::default()
@@ -141,62 +141,62 @@ fn what_misbehaves_when_it_is_asked() {
     check(
         &cases(),
         &expect![[r#"
-        interpret: loops
-          Unknown InterpreterTimedOut: interpreter hostile 1.0.0 (sha256:…) ran past its deadline of 50 ms of processor time
-        interpret: allocates
-          Unknown InterpreterOutOfMemory: interpreter hostile 1.0.0 (sha256:…) asked for more than its limits of 8388608 bytes of memory and 20000 table elements
-        interpret: recurses
-          Unknown InterpreterStackOverflow: interpreter hostile 1.0.0 (sha256:…) used up its stack
-        interpret: traps
-          Unknown InterpreterTrapped: interpreter hostile 1.0.0 (sha256:…) trapped: wasm trap: wasm `unreachable` instruction executed
-        interpret: panics
-          Unknown InterpreterTrapped: interpreter hostile 1.0.0 (sha256:…) trapped: panicked at tests/guests/hostile/src/misdeeds.rs:55:20: the hostile guest panics as asked
-        interpret: floods the log
-          Ready AsAsked: 
-        interpret: logs escapes
-          Ready AsAsked: 
-        interpret: logs a MiB
-          Unknown InterpreterAnswerTooLarge: interpreter hostile 1.0.0 (sha256:…) answered with too much: more text than the host takes over
-        interpret: says it is broken
-          Unknown InterpreterFailed: interpreter hostile 1.0.0 (sha256:…) reports a fault of its own:  [31mno
-        interpret: blames the object
-          Unknown InvalidInput: interpreter hostile 1.0.0 (sha256:…) cannot read this object: no way
-        interpret: a state it never declared
-          Unknown InterpreterUndeclaredState: interpreter hostile 1.0.0 (sha256:…) answered with state `Green`, which it does not declare
-        interpret: a message of a MiB
-          Unknown InterpreterAnswerTooLarge: interpreter hostile 1.0.0 (sha256:…) answered with too much: more text than the host takes over
-        interpret: a message that turns around
-          Ready �ydaeR: �ydaeR
-        interpret: memory without end
-          Unknown InterpreterOutOfMemory: interpreter by-hand 1.0.0 (sha256:…) asked for more than its limits of 8388608 bytes of memory and 20000 table elements
-        interpret: all memory at once
-          Unknown InterpreterOutOfMemory: interpreter by-hand 1.0.0 (sha256:…) asked for more than its limits of 8388608 bytes of memory and 20000 table elements
-        interpret: a table without end
-          Unknown InterpreterOutOfMemory: interpreter by-hand 1.0.0 (sha256:…) asked for more than its limits of 8388608 bytes of memory and 20000 table elements
-        interpret: fills memory again and again
-          Unknown InterpreterTimedOut: interpreter by-hand 1.0.0 (sha256:…) ran past its deadline of 50 ms of processor time
-        interpret: reads beyond its memory
-          Unknown InterpreterTrapped: interpreter by-hand 1.0.0 (sha256:…) trapped: wasm trap: out of bounds memory access
-        interpret: divides by zero
-          Unknown InterpreterTrapped: interpreter by-hand 1.0.0 (sha256:…) trapped: wasm trap: integer divide by zero
-        interpret: calls through an empty table
-          Unknown InterpreterTrapped: interpreter by-hand 1.0.0 (sha256:…) trapped: wasm trap: uninitialized element
-        realloc: loops
-          Unknown InterpreterTimedOut: interpreter by-hand 1.0.0 (sha256:…) ran past its deadline of 50 ms of processor time
-        realloc: traps
-          Unknown InterpreterTrapped: interpreter by-hand 1.0.0 (sha256:…) trapped: wasm trap: wasm `unreachable` instruction executed
-        realloc: recurses
-          Unknown InterpreterStackOverflow: interpreter by-hand 1.0.0 (sha256:…) used up its stack
-        realloc: beyond its memory
-          Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: realloc return: beyond end of memory
-        realloc: takes memory without end
-          Unknown InterpreterOutOfMemory: interpreter by-hand 1.0.0 (sha256:…) asked for more than its limits of 8388608 bytes of memory and 20000 table elements
-        post-return: loops
-          Unknown InterpreterTimedOut: interpreter by-hand 1.0.0 (sha256:…) ran past its deadline of 50 ms of processor time
-        post-return: traps
-          Unknown InterpreterTrapped: interpreter by-hand 1.0.0 (sha256:…) trapped: wasm trap: wasm `unreachable` instruction executed
-        post-return: recurses
-          Unknown InterpreterStackOverflow: interpreter by-hand 1.0.0 (sha256:…) used up its stack
-    "#]],
+            judge: loops
+              Unknown InterpreterTimedOut: interpreter hostile 1.0.0 (sha256:…) ran past its deadline of 50 ms of processor time
+            judge: allocates
+              Unknown InterpreterOutOfMemory: interpreter hostile 1.0.0 (sha256:…) asked for more than its limits of 8388608 bytes of memory and 20000 table elements
+            judge: recurses
+              Unknown InterpreterStackOverflow: interpreter hostile 1.0.0 (sha256:…) used up its stack
+            judge: traps
+              Unknown InterpreterTrapped: interpreter hostile 1.0.0 (sha256:…) trapped: wasm trap: wasm `unreachable` instruction executed
+            judge: panics
+              Unknown InterpreterTrapped: interpreter hostile 1.0.0 (sha256:…) trapped: panicked at tests/guests/hostile/src/misdeeds.rs:56:20: the hostile guest panics as asked
+            judge: floods the log
+              Ready AsAsked: 
+            judge: logs escapes
+              Ready AsAsked: 
+            judge: logs a MiB
+              Unknown InterpreterAnswerTooLarge: interpreter hostile 1.0.0 (sha256:…) answered with too much: more text than the host takes over
+            judge: says it is broken
+              Unknown InterpreterFailed: interpreter hostile 1.0.0 (sha256:…) reports a fault of its own:  [31mno
+            judge: blames the object
+              Unknown InvalidObject: interpreter hostile 1.0.0 (sha256:…) cannot judge this object: no way
+            judge: a state it never declared
+              Unknown InterpreterUndeclaredState: interpreter hostile 1.0.0 (sha256:…) answered with state `Green`, which it does not declare
+            judge: a message of a MiB
+              Unknown InterpreterAnswerTooLarge: interpreter hostile 1.0.0 (sha256:…) answered with too much: more text than the host takes over
+            judge: a message that turns around
+              Ready �ydaeR: �ydaeR
+            judge: memory without end
+              Unknown InterpreterOutOfMemory: interpreter by-hand 1.0.0 (sha256:…) asked for more than its limits of 8388608 bytes of memory and 20000 table elements
+            judge: all memory at once
+              Unknown InterpreterOutOfMemory: interpreter by-hand 1.0.0 (sha256:…) asked for more than its limits of 8388608 bytes of memory and 20000 table elements
+            judge: a table without end
+              Unknown InterpreterOutOfMemory: interpreter by-hand 1.0.0 (sha256:…) asked for more than its limits of 8388608 bytes of memory and 20000 table elements
+            judge: fills memory again and again
+              Unknown InterpreterTimedOut: interpreter by-hand 1.0.0 (sha256:…) ran past its deadline of 50 ms of processor time
+            judge: reads beyond its memory
+              Unknown InterpreterTrapped: interpreter by-hand 1.0.0 (sha256:…) trapped: wasm trap: out of bounds memory access
+            judge: divides by zero
+              Unknown InterpreterTrapped: interpreter by-hand 1.0.0 (sha256:…) trapped: wasm trap: integer divide by zero
+            judge: calls through an empty table
+              Unknown InterpreterTrapped: interpreter by-hand 1.0.0 (sha256:…) trapped: wasm trap: uninitialized element
+            realloc: loops
+              Unknown InterpreterTimedOut: interpreter by-hand 1.0.0 (sha256:…) ran past its deadline of 50 ms of processor time
+            realloc: traps
+              Unknown InterpreterTrapped: interpreter by-hand 1.0.0 (sha256:…) trapped: wasm trap: wasm `unreachable` instruction executed
+            realloc: recurses
+              Unknown InterpreterStackOverflow: interpreter by-hand 1.0.0 (sha256:…) used up its stack
+            realloc: beyond its memory
+              Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: realloc return: beyond end of memory
+            realloc: takes memory without end
+              Unknown InterpreterOutOfMemory: interpreter by-hand 1.0.0 (sha256:…) asked for more than its limits of 8388608 bytes of memory and 20000 table elements
+            post-return: loops
+              Unknown InterpreterTimedOut: interpreter by-hand 1.0.0 (sha256:…) ran past its deadline of 50 ms of processor time
+            post-return: traps
+              Unknown InterpreterTrapped: interpreter by-hand 1.0.0 (sha256:…) trapped: wasm trap: wasm `unreachable` instruction executed
+            post-return: recurses
+              Unknown InterpreterStackOverflow: interpreter by-hand 1.0.0 (sha256:…) used up its stack
+        "#]],
     );
 }

@@ -143,57 +143,57 @@ fn what_cannot_be_or_does_not_hold() {
     check(
         &cases(),
         &expect![[r#"
-        no name
-          tried: its description is wrong: name ``: 1 to 63 lower-case letters, digits, `-` or `.`
-        a name that is a path
-          tried: its description is wrong: name `../../etc/passwd`: 1 to 63 lower-case letters, digits, `-` or `.`
-        a name that writes into terminals
-          tried: its description is wrong: name `\u{1b}[2Jno`: 1 to 63 lower-case letters, digits, `-` or `.`
-        a version that is prose
-          tried: its description is wrong: version `one and a half`: 1 to 64 printable ASCII characters
-        a summary of two lines
-          tried: its description is wrong: summary: one line of at most 256 bytes
-        no Kinds
-          tried: its description is wrong: 0 Kinds: 1 to 256 are right
-        the same Kind twice
-          tried: its description is wrong: pattern `a.b/* A` is there twice
-        a pattern that is none
-          tried: its description is wrong: pattern `*x.example.com/* A`: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`
-        no states
-          tried: its description is wrong: 0 states: 1 to 64 are right
-        the same state twice
-          tried: its description is wrong: state `Ready` is declared twice
-        a state that is two words
-          tried: its description is wrong: state `Not Ready`: 1 to 64 letters and digits
-        60,000 states
-          tried: its description is wrong: 60003 states: 1 to 64 are right
-        fields that are no pointers
-          tried: its description is wrong: `hostile.example.com/* Thing`: field `status.conditions` is not a JSON pointer of at most 256 bytes; it starts with `/`
-        65,000 related objects
-          tried: its description is wrong: `hostile.example.com/* Thing`: a limit of 65000 related objects; 1 to 256 are right
-        a schema that is no JSON
-          tried: its description is wrong: settings-schema: a JSON object of at most 65536 bytes
-        a schema that is a list
-          tried: its description is wrong: settings-schema: a JSON object of at most 65536 bytes
-        257 Kinds
-          tried: its description is wrong: name ``: 1 to 63 lower-case letters, digits, `-` or `.`; version ``: 1 to 64 printable ASCII characters; 0 states: 1 to 64 are right; 257 Kinds: 1 to 256 are right; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `/ ` is there twice; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `/ ` is there twice; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `/ ` is there twice; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `/ ` is there twice; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `/ ` is there twice; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`
-        a schema of 65 KiB
-          tried: its description is wrong: name ``: 1 to 63 lower-case letters, digits, `-` or `.`; version ``: 1 to 64 printable ASCII characters; settings-schema: a JSON object of at most 65536 bytes; 0 states: 1 to 64 are right; 0 Kinds: 1 to 256 are right
-        a fixture that does not hold
-          tried: 1 of its fixtures do not hold: fixture `it`: expected state Pending, got Ready AsAsked ()
-        a fixture that panics
-          tried: 1 of its fixtures do not hold: fixture `it`: trapped: panicked at tests/guests/hostile/src/misdeeds.rs:55:20: the hostile guest panics as asked
-        a fixture that loops
-          tried: 1 of its fixtures do not hold: fixture `it`: ran past its deadline of 50 ms of processor time
-        a fixture it declines
-          tried: 1 of its fixtures do not hold: fixture `it`: it says it does not judge such an object
-        a fixture of a state it never declared
-          tried: 1 of its fixtures do not hold: fixture `it`: expected state Splendid, got Ready AsAsked ()
-        answers that differ between calls
-          tried: 1 of its fixtures do not hold: fixture `it`: expected state Ready, got Pending Wavers ()
-        a fixture that is no object
-          tried: 1 of its fixtures do not hold: fixture `it`: not a Kubernetes object: it does not start with `{`
-    "#]],
+            no name
+              tried: its description is wrong: name ``: 1 to 63 lower-case letters, digits, `-` or `.`
+            a name that is a path
+              tried: its description is wrong: name `../../etc/passwd`: 1 to 63 lower-case letters, digits, `-` or `.`
+            a name that writes into terminals
+              tried: its description is wrong: name `\u{1b}[2Jno`: 1 to 63 lower-case letters, digits, `-` or `.`
+            a version that is prose
+              tried: its description is wrong: version `one and a half`: 1 to 64 printable ASCII characters
+            a summary of two lines
+              tried: its description is wrong: summary: one line of at most 256 bytes
+            no Kinds
+              tried: its description is wrong: 0 Kinds: 1 to 256 are right
+            the same Kind twice
+              tried: its description is wrong: pattern `a.b/* A` is there twice
+            a pattern that is none
+              tried: its description is wrong: pattern `*x.example.com/* A`: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`
+            no states
+              tried: its description is wrong: 0 states: 1 to 64 are right
+            the same state twice
+              tried: its description is wrong: state `Ready` is declared twice
+            a state that is two words
+              tried: its description is wrong: state `Not Ready`: 1 to 64 letters and digits
+            60,000 states
+              tried: its description is wrong: 60003 states: 1 to 64 are right
+            fields that are no pointers
+              tried: its description is wrong: `hostile.example.com/* Thing`: field `status.conditions` is not a JSON pointer of at most 256 bytes; it starts with `/`
+            65,000 related objects
+              tried: its description is wrong: `hostile.example.com/* Thing`: a limit of 65000 related objects; 1 to 256 are right
+            a schema that is no JSON
+              tried: its description is wrong: settings-schema: a JSON object of at most 65536 bytes
+            a schema that is a list
+              tried: its description is wrong: settings-schema: a JSON object of at most 65536 bytes
+            257 Kinds
+              tried: its description is wrong: name ``: 1 to 63 lower-case letters, digits, `-` or `.`; version ``: 1 to 64 printable ASCII characters; 0 states: 1 to 64 are right; 257 Kinds: 1 to 256 are right; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `/ ` is there twice; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `/ ` is there twice; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `/ ` is there twice; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `/ ` is there twice; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `/ ` is there twice; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`
+            a schema of 65 KiB
+              tried: its description is wrong: name ``: 1 to 63 lower-case letters, digits, `-` or `.`; version ``: 1 to 64 printable ASCII characters; settings-schema: a JSON object of at most 65536 bytes; 0 states: 1 to 64 are right; 0 Kinds: 1 to 256 are right
+            a fixture that does not hold
+              tried: 1 of its fixtures do not hold: fixture `it`: expected state Pending, got Ready AsAsked ()
+            a fixture that panics
+              tried: 1 of its fixtures do not hold: fixture `it`: trapped: panicked at tests/guests/hostile/src/misdeeds.rs:56:20: the hostile guest panics as asked
+            a fixture that loops
+              tried: 1 of its fixtures do not hold: fixture `it`: ran past its deadline of 50 ms of processor time
+            a fixture it declines
+              tried: 1 of its fixtures do not hold: fixture `it`: it says it does not judge such an object: 
+            a fixture of a state it never declared
+              tried: 1 of its fixtures do not hold: fixture `it`: expected state Splendid, got Ready AsAsked ()
+            answers that differ between calls
+              tried: 1 of its fixtures do not hold: fixture `it`: expected state Ready, got Pending Wavers ()
+            a fixture that is no object
+              tried: 1 of its fixtures do not hold: fixture `it`: not a Kubernetes object: it does not start with `{`
+        "#]],
     );
 }
 

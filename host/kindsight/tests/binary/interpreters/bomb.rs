@@ -9,7 +9,7 @@ use super::stage::{CRANE, Stage, crane, judged, wait_for, wait_until};
 use crate::process::try_put;
 
 /// The export without which a component is refused before it is compiled.
-const CONTRACT: &str = "kindsight:interpreter/interpreter@1.0.0";
+const CONTRACT: &str = "kindsight:interpreter/description@1.0.0";
 /// Branches of one branch table.
 const TARGETS: usize = 7000;
 /// Branch tables; together they stay below the largest valid function.

@@ -7,7 +7,7 @@
 /// Accepts what RFC 3339 allows: `t` and `z` in either case, a space for the `T`, any number of digits
 /// behind the second's point, an offset. A leap second (`:60`) reads as the second before it, as
 /// there is none in Unix time. `None` for anything else, other forms of ISO 8601 included.
-pub(crate) fn unix_ms(text: &str) -> Option<i64> {
+pub fn unix_ms(text: &str) -> Option<i64> {
     let (date, rest) = text.as_bytes().split_first_chunk::<10>()?;
     let day = days(date)?;
     let (time, rest) = rest.split_first_chunk::<9>()?;

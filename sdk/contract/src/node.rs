@@ -1,6 +1,7 @@
 //! Reads untrusted JSON: a missing or malformed value reads as absent.
 
-use crate::document::{Document, NONE, Value};
+use crate::document::Document;
+use crate::entry::{NONE, Value};
 use crate::time;
 
 /// A value in the object, or the absence of one.
@@ -18,6 +19,16 @@ impl<'a> Node<'a> {
     /// The outermost value of a document.
     pub(crate) fn root(document: &'a Document<'a>) -> Self {
         Self { document, index: 0 }
+    }
+
+    /// Its place in the document.
+    pub(crate) fn index(self) -> u32 {
+        self.index
+    }
+
+    /// Its document.
+    pub(crate) fn document(self) -> &'a Document<'a> {
+        self.document
     }
 
     #[inline]
@@ -86,10 +97,20 @@ impl<'a> Node<'a> {
     }
 
     /// A number's digits, as written.
-    pub(crate) fn number(self) -> Option<&'a str> {
+    pub fn number(self) -> Option<&'a str> {
         match self.value()? {
             Value::Number(span) => Some(self.document.text(span)),
             _ => None,
+        }
+    }
+
+    /// A number, a boolean or `null` as JSON; `null` for anything else.
+    pub(crate) fn scalar_json(self) -> &'a str {
+        match self.value() {
+            Some(Value::Number(span)) => self.document.text(span),
+            Some(Value::Bool(true)) => "true",
+            Some(Value::Bool(false)) => "false",
+            _ => "null",
         }
     }
 
@@ -118,7 +139,7 @@ impl<'a> Node<'a> {
     /// The items of an array; nothing for anything else.
     pub fn items(self) -> impl ExactSizeIterator<Item = Node<'a>> + Clone {
         match self.value() {
-            Some(Value::Array { end }) => Parts::within(self, end),
+            Some(Value::Array { end, .. }) => Parts::within(self, end),
             _ => Parts::within(self, 0),
         }
     }
@@ -130,6 +151,29 @@ impl<'a> Node<'a> {
             _ => Parts::within(self, 0),
         };
         parts.map(|node| (node.document.key(node.index), node))
+    }
+
+    /// Returns whether both are the same JSON, whatever document they are in. The order of members does not
+    /// matter; numbers are compared as written.
+    pub fn is_same(self, other: Node<'_>) -> bool {
+        match (self.value(), other.value()) {
+            (Some(Value::Object { .. }), Some(Value::Object { .. })) => {
+                self.members().count() == other.members().count()
+                    && self
+                        .members()
+                        .all(|(key, member)| member.is_same(other.get(key)))
+            }
+            (Some(Value::Array { .. }), Some(Value::Array { .. })) => {
+                self.items().len() == other.items().len()
+                    && self
+                        .items()
+                        .zip(other.items())
+                        .all(|(item, other)| item.is_same(other))
+            }
+            (Some(Value::Text(_)), Some(Value::Text(_))) => self.text() == other.text(),
+            (Some(Value::Number(_)), Some(Value::Number(_))) => self.number() == other.number(),
+            (one, other) => one == other,
+        }
     }
 
     /// Returns whether this is an object.
@@ -147,7 +191,7 @@ impl<'a> Node<'a> {
         match self.value() {
             None | Some(Value::Null) => true,
             Some(Value::Text(_)) => self.text_or_empty().is_empty(),
-            Some(Value::Array { end } | Value::Object { end, .. }) => {
+            Some(Value::Array { end, .. } | Value::Object { end, .. }) => {
                 Parts::within(self, end).next().is_none()
             }
             Some(Value::Bool(_) | Value::Number(_)) => false,

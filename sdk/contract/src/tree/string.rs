@@ -1,6 +1,6 @@
 //! Strings: finding their end, and decoding escapes.
 
-use super::reader::Problem;
+use super::Problem;
 
 const ONES: u64 = u64::from_ne_bytes([1; 8]);
 const HIGH_BITS: u64 = ONES << 7;

@@ -2,21 +2,25 @@
 //! than natively, so the reader's position is in local variables, and the way back out of objects and
 //! arrays in the entries themselves.
 
-use super::{DEPTH_MAX, Document, Entry, NONE, Span, Value, string};
+use super::{DEPTH_MAX, Problem, ReadError, string};
+use crate::document::Document;
+use crate::entry::{self, Entry, KEY_BYTES_MAX, NONE, Span, Value, entry};
+use crate::limits::TREE_NODES_MAX;
 
-/// Bytes of text for which one entry is reserved: what trimmed objects have.
-const BYTES_PER_ENTRY: usize = 14;
-/// Least number of entries that is reserved.
-const ENTRIES_MIN: usize = 16;
+/// Bytes of text for which one node is reserved: what objects of clusters have.
+const BYTES_PER_NODE: usize = 18;
+/// Least number of nodes that is reserved.
+const NODES_MIN: usize = 16;
 
-/// Description of an error, and its byte.
-pub(super) type Problem = (&'static str, usize);
-
-/// The text, and its entries so far.
+/// The text, and its nodes so far.
 struct Reader<'a> {
     text: &'a str,
-    decoded: String,
-    entries: Vec<Entry>,
+    decoded: &'a mut String,
+    nodes: &'a mut Vec<Entry>,
+    /// [`Open::names`] of the objects around the open one.
+    outer_names: Vec<u64>,
+    /// True once an object may have two members of one name.
+    may_repeat: bool,
 }
 
 /// The object or array that is being read.
@@ -24,29 +28,40 @@ struct Reader<'a> {
 struct Open {
     /// Its index; [`NONE`] outside of all.
     index: u32,
-    /// The last of its parts so far.
-    last: u32,
+    /// Number of its parts so far.
+    count: u32,
     is_object: bool,
+    /// A bit for the names of its members so far: two of one name have the same.
+    names: u64,
 }
 
-/// Reads `text`; the error says at which byte it is not JSON or too deep.
-pub(super) fn read(text: &str) -> Result<Document<'_>, String> {
+/// Members of an object that are compared with each other to find two of one name. In an object of more
+/// it is taken for granted.
+const MEMBERS_COMPARED_MAX: u32 = 64;
+
+/// Reads `text` into empty lists of nodes and decoded strings; returns whether an object may have two
+/// members of one name.
+pub(super) fn read(
+    text: &str,
+    nodes: &mut Vec<Entry>,
+    decoded: &mut String,
+) -> Result<bool, ReadError> {
     // Positions are kept in 32 bits, decoded strings behind the text among them.
     if text.len() > (u32::MAX / 2) as usize {
-        return Err("over 2 GiB of text".to_owned());
+        return Err(ReadError::Invalid("over 2 GiB of text", 0));
     }
+    nodes.reserve((text.len() / BYTES_PER_NODE + NODES_MIN).min(TREE_NODES_MAX));
     let mut reader = Reader {
         text,
-        decoded: String::new(),
-        entries: Vec::with_capacity(text.len() / BYTES_PER_ENTRY + ENTRIES_MIN),
+        decoded,
+        nodes,
+        outer_names: Vec::new(),
+        may_repeat: false,
     };
     match reader.values() {
-        Ok(()) => Ok(Document {
-            text,
-            decoded: reader.decoded,
-            entries: reader.entries,
-        }),
-        Err((what, at)) => Err(format!("{what} at byte {at}")),
+        Ok(()) => Ok(reader.may_repeat),
+        Err(_) if reader.nodes.len() > TREE_NODES_MAX => Err(ReadError::TooManyValues),
+        Err((what, at)) => Err(ReadError::Invalid(what, at)),
     }
 }
 
@@ -58,20 +73,23 @@ impl Reader<'_> {
         let mut depth = 0;
         let mut open = Open {
             index: NONE,
-            last: NONE,
+            count: 0,
             is_object: false,
+            names: 0,
         };
         loop {
             at = skip_space(bytes, at);
             let mut key = Span::default();
             if open.is_object {
                 (key, at) = self.key(at)?;
+                self.note_name(&mut open, key);
             }
             let index = self.position();
             match bytes.get(at) {
                 Some(b'"') => {
                     let (span, end) = self.string(at + 1)?;
-                    self.push(key, open.last, Value::Text(span));
+                    self.push(key, Value::Text(span), at)?;
+                    open.count += 1;
                     at = end;
                 }
                 Some(byte @ (b'{' | b'[')) => {
@@ -80,11 +98,13 @@ impl Reader<'_> {
                         return Err(("nested too deeply", at));
                     }
                     let is_object = *byte == b'{';
-                    self.push(key, open.last, begun(is_object, open.index));
+                    self.push(key, begun(is_object, open), at)?;
+                    self.outer_names.push(open.names);
                     open = Open {
                         index,
-                        last: NONE,
+                        count: 0,
                         is_object,
+                        names: 0,
                     };
                     at = skip_space(bytes, at + 1);
                     if bytes.get(at) != Some(&closing(is_object)) {
@@ -93,13 +113,10 @@ impl Reader<'_> {
                 }
                 _ => {
                     let (value, end) = scalar(bytes, at)?;
-                    self.push(key, open.last, value);
+                    self.push(key, value, at)?;
+                    open.count += 1;
                     at = end;
                 }
-            }
-            // A value that was not opened is the sibling before the next one.
-            if open.index != index {
-                open.last = index;
             }
             at = skip_space(bytes, at);
             while open.index != NONE && bytes.get(at) == Some(&closing(open.is_object)) {
@@ -125,11 +142,29 @@ impl Reader<'_> {
             return Err(("no key", at));
         }
         let (key, end) = self.string(at + 1)?;
+        if key.len as usize > KEY_BYTES_MAX {
+            return Err(("a key that is too long", at));
+        }
         let at = skip_space(bytes, end);
         if bytes.get(at) != Some(&b':') {
             return Err(("no `:` after a key", at));
         }
         Ok((key, skip_space(bytes, at + 1)))
+    }
+
+    /// Notes the name of a member of the open object, and finds out whether it was there before.
+    #[inline]
+    fn note_name(&mut self, open: &mut Open, key: Span) {
+        let document = Document::of_tree(self.nodes, self.text, self.decoded, false);
+        let name = document.bytes(key);
+        let ends = name.first().zip(name.last());
+        let ends = ends.map_or(0, |(first, last)| u32::from(*first) ^ u32::from(*last) << 2);
+        let bit = 1_u64 << ((ends ^ key.len.wrapping_mul(11)) & 63);
+        if open.names & bit != 0 && !self.may_repeat {
+            self.may_repeat = open.count > MEMBERS_COMPARED_MAX
+                || document.member(open.index, document.text(key)) != NONE;
+        }
+        open.names |= bit;
     }
 
     /// Reads a string, from behind its first quote to behind its last.
@@ -146,63 +181,82 @@ impl Reader<'_> {
     #[cold]
     fn string_with_escapes(&mut self, start: usize) -> Result<(Span, usize), Problem> {
         let decoded = self.text.len() + self.decoded.len();
-        let end = string::decode(self.text, start, &mut self.decoded)?;
+        let end = string::decode(self.text, start, self.decoded)?;
         Ok((span(decoded, self.text.len() + self.decoded.len()), end))
     }
 
+    /// Adds a node; the position of its text is for the error where there are too many.
     #[inline]
-    fn push(&mut self, key: Span, previous: u32, value: Value) {
-        self.entries.push(Entry {
-            key,
-            previous,
-            value,
-        });
+    fn push(&mut self, key: Span, value: Value, at: usize) -> Result<(), Problem> {
+        self.nodes.push(entry(key, value));
+        if self.nodes.len() > TREE_NODES_MAX {
+            return Err(("too many values", at));
+        }
+        Ok(())
     }
 
     /// Sets the end of the open object or array; returns the one that contains it.
     #[inline]
     fn close(&mut self, open: Open) -> Open {
-        let position = self.position();
-        let mut parent = NONE;
-        if let Some(entry) = self.entries.get_mut(open.index as usize) {
-            match &mut entry.value {
-                Value::Object { last, end } => {
-                    parent = std::mem::replace(end, position);
-                    *last = open.last;
+        let end = self.position();
+        let mut index = NONE;
+        let mut count = 0;
+        if let Some(node) = self.nodes.get_mut(open.index as usize) {
+            let key = entry::key(node);
+            let closed = match entry::value(node) {
+                Value::Object {
+                    count: outer,
+                    end: parent,
+                } => {
+                    (index, count) = (parent, outer);
+                    Value::Object {
+                        count: open.count,
+                        end,
+                    }
                 }
-                Value::Array { end } => parent = std::mem::replace(end, position),
-                _ => {}
-            }
+                Value::Array {
+                    count: outer,
+                    end: parent,
+                } => {
+                    (index, count) = (parent, outer);
+                    Value::Array {
+                        count: open.count,
+                        end,
+                    }
+                }
+                value => value,
+            };
+            *node = entry(key, closed);
         }
-        let value = self.entries.get(parent as usize).map(|entry| entry.value);
+        let parent = self.nodes.get(index as usize).map(entry::value);
         Open {
-            index: parent,
-            last: open.index,
-            is_object: matches!(value, Some(Value::Object { .. })),
+            index,
+            count: count + 1,
+            is_object: matches!(parent, Some(Value::Object { .. })),
+            names: self.outer_names.pop().unwrap_or_default(),
         }
     }
 
-    /// The index of the next entry.
+    /// The index of the next node.
     #[inline]
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "an entry takes a byte of the text, which is shorter than that"
+        reason = "there are at most a quarter of a million"
     )]
     fn position(&self) -> u32 {
-        self.entries.len() as u32
+        self.nodes.len() as u32
     }
 }
 
-/// An object or array whose end is not known yet: `end` holds what contains it until then.
+/// An object or array whose end is not known yet: until then its node holds the place of what contains
+/// it, and the number of parts before it there.
 #[inline]
-fn begun(is_object: bool, parent: u32) -> Value {
+fn begun(is_object: bool, parent: Open) -> Value {
+    let Open { index, count, .. } = parent;
     if is_object {
-        Value::Object {
-            last: NONE,
-            end: parent,
-        }
+        Value::Object { count, end: index }
     } else {
-        Value::Array { end: parent }
+        Value::Array { count, end: index }
     }
 }
 
@@ -225,6 +279,9 @@ fn scalar(bytes: &[u8], at: usize) -> Result<(Value, usize), Problem> {
     let (word, value): (&[u8], _) = match bytes.get(at) {
         Some(b'-' | b'0'..=b'9') => {
             let end = number_end(bytes, at)?;
+            if is_out_of_range(bytes.get(at..end)) {
+                return Err(("a number out of range", at));
+            }
             return Ok((Value::Number(span(at, end)), end));
         }
         Some(b't') => (b"true", Value::Bool(true)),
@@ -256,6 +313,20 @@ fn number_end(bytes: &[u8], start: usize) -> Result<usize, Problem> {
         at = digits_end(bytes, at + 1 + usize::from(is_signed))?;
     }
     Ok(at)
+}
+
+/// Returns whether a number is too large for a float, as `serde_json` refuses it: parsed only where it
+/// has an exponent or very many digits.
+#[inline]
+fn is_out_of_range(digits: Option<&[u8]>) -> bool {
+    /// Digits of the largest float.
+    const DIGITS_SAFE: usize = 300;
+    let digits = digits.unwrap_or_default();
+    if digits.len() < DIGITS_SAFE && !digits.iter().any(|byte| matches!(byte, b'e' | b'E')) {
+        return false;
+    }
+    let number = std::str::from_utf8(digits).map(str::parse::<f64>);
+    !matches!(number, Ok(Ok(number)) if number.is_finite())
 }
 
 /// End of one or more digits.

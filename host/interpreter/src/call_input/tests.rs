@@ -1,0 +1,109 @@
+//! Tests of inputs.
+
+use kindsight_contract::member;
+use kindsight_model::KindPattern;
+
+use super::*;
+use crate::describe::{RelatedRule, Relation};
+
+/// An object of a Kind that asks for whole objects by eight rules, among reported ones.
+fn filled(encoding: Encoding, related: Vec<Object>) -> CallInput {
+    let pattern = KindPattern {
+        group: "*".to_owned(),
+        version: "*".to_owned(),
+        kind: "*".to_owned(),
+    };
+    let rule = RelatedRule {
+        pattern: pattern.clone(),
+        relation: Relation::Owned,
+        fields: Fields::new(&[""]),
+        limit: 256,
+    };
+    let handled = HandledKind {
+        pattern,
+        fields: Fields::new(&[""]),
+        uses_now: false,
+        related: vec![rule; 8],
+    };
+    let object = r#"{"kind": "Owner", "metadata": {"name": "o", "uid": "u"}}"#;
+    let object = Object::from_json(object).expect("an object");
+    let siblings = Siblings::of(related.into());
+    let tree = object.tree();
+    let asked = Asked {
+        object: &object,
+        tree: &tree,
+        siblings: &siblings,
+    };
+    let mut input = CallInput::default();
+    input.fill(encoding, &handled, asked, &Settings::of(None));
+    input
+}
+
+fn owned(number: usize, bytes: usize) -> Object {
+    let pad = "x".repeat(bytes);
+    let json = format!(
+        r#"{{"kind": "Owned", "metadata": {{"name": "{number:03}", "ownerReferences": [{{"uid": "u"}}]}}, "pad": "{pad}"}}"#
+    );
+    Object::from_json(json).expect("an object")
+}
+
+#[test]
+fn related_objects_that_do_not_fit_are_left_out_and_it_says_so() {
+    let many: Vec<Object> = (0..200).map(|number| owned(number, 200 * 1024)).collect();
+    for encoding in [Encoding::Text, Encoding::View] {
+        let mut input = filled(encoding, many.clone());
+        // The sets that follow say at least that they are empty.
+        assert!(input.key(encoding).len() <= INPUT_BYTES_MAX + 1024);
+        let passed: usize = input.sets.iter().map(|set| set.objects.len()).sum();
+        assert!((35..42).contains(&passed), "{passed}");
+        assert!(input.sets.iter().all(|set| set.total == 200));
+        assert_eq!(&*input.related_objects()[1].name, "001");
+        input.clear();
+        assert!(input.bytes.capacity() <= BUFFER_BYTES_KEPT_MAX);
+        assert!(input.related.is_empty(), "no object is held any longer");
+    }
+}
+
+#[test]
+fn both_encodings_say_the_same() {
+    let related: Vec<Object> = (0..3).map(|number| owned(number, 9)).collect();
+    let text = filled(Encoding::Text, related.clone());
+    let text = std::str::from_utf8(text.key(Encoding::Text)).expect("UTF-8");
+    let tree = Tree::read(text).expect("JSON");
+    let document = tree.document(text);
+    let text = document.root();
+
+    let view = filled(Encoding::View, related);
+    let view = Document::view(view.key(Encoding::View)).expect("a view");
+    let view = view.root();
+    assert!(
+        text.is_same(view) == false,
+        "settings are in the view alone"
+    );
+    for part in [member::OBJECT, member::RELATED] {
+        assert!(view.get(part).is_present());
+        assert!(text.get(part).is_same(view.get(part)), "{part}");
+    }
+    assert!(view.get(member::SETTINGS).is_object());
+}
+
+#[test]
+fn text_for_judge_is_each_object_alone() {
+    let input = filled(Encoding::Text, vec![owned(1, 2), owned(2, 3)]);
+    input.with_text(None, &Settings::of(None), |input| {
+        assert_eq!(
+            input.object,
+            r#"{"metadata":{"name":"o","uid":"u"},"apiVersion":"","kind":"Owner"}"#
+        );
+        assert_eq!(input.settings, "{}");
+        let set = input.related.first().expect("a set for each rule");
+        assert_eq!((input.related.len(), set.total), (8, 2));
+        let names: Vec<&str> = set.objects.clone();
+        assert!(names[1].contains(r#""name":"002""#), "{names:?}");
+        assert!(
+            names
+                .iter()
+                .all(|json| json.starts_with('{') && json.ends_with('}'))
+        );
+    });
+}

@@ -1,0 +1,102 @@
+//! The functions of the contract that a component exports, found once when it is loaded.
+
+use std::sync::Arc;
+
+use wasmtime::Store;
+use wasmtime::component::{Component, ComponentExportIndex, Func, Instance, TypedFunc};
+
+use crate::bindings::{Description, Input, JudgeResult};
+use crate::instance_context::InstanceContext;
+
+const DESCRIPTION: &str = "kindsight:interpreter/description@1.0.0";
+const TEXT: &str = "kindsight:interpreter/text@1.0.0";
+const VIEW: &str = "kindsight:interpreter/view@1.0.0";
+
+/// The way a component takes its input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// JSON text, by `judge`.
+    Text,
+    /// The view, by `judge-view`.
+    View,
+}
+
+/// Places of the contract's functions among a component's exports.
+#[derive(Clone)]
+pub(crate) struct Exports {
+    describe: ComponentExportIndex,
+    judge: ComponentExportIndex,
+    encoding: Encoding,
+}
+
+impl Exports {
+    /// Finds the functions; where a component judges both ways, the view is used.
+    ///
+    /// # Errors
+    /// What it does not export.
+    pub(crate) fn of(component: &Component) -> Result<Self, String> {
+        let find = |interface: &str, function: &str| {
+            let (_, interface) = component.get_export(None, interface)?;
+            let (_, function) = component.get_export(Some(&interface), function)?;
+            Some(function)
+        };
+        let describe = find(DESCRIPTION, "describe")
+            .ok_or_else(|| format!("`{DESCRIPTION}` has no function `describe`"))?;
+        let view = find(VIEW, "judge-view").map(|judge| (Encoding::View, judge));
+        let text = || find(TEXT, "judge").map(|judge| (Encoding::Text, judge));
+        let (encoding, judge) = view.or_else(text).ok_or_else(|| {
+            format!("neither `judge-view` of `{VIEW}` nor `judge` of `{TEXT}` is exported")
+        })?;
+        Ok(Self {
+            describe,
+            judge,
+            encoding,
+        })
+    }
+
+    /// The way it takes its input.
+    pub(crate) fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// `describe` of an instance.
+    ///
+    /// # Errors
+    /// Its type is not the contract's.
+    pub(crate) fn describe(
+        &self,
+        store: &mut Store<InstanceContext>,
+        instance: &Instance,
+    ) -> wasmtime::Result<TypedFunc<(), (Description,)>> {
+        instance.get_typed_func(store, &self.describe)
+    }
+
+    /// `judge` or `judge-view` of an instance.
+    ///
+    /// # Errors
+    /// Its type is not the contract's.
+    pub(crate) fn judge(
+        &self,
+        store: &mut Store<InstanceContext>,
+        instance: &Instance,
+    ) -> wasmtime::Result<Judge> {
+        match self.encoding {
+            Encoding::View => instance.get_typed_func(store, &self.judge).map(Judge::View),
+            Encoding::Text => {
+                let function = instance
+                    .get_func(&mut *store, &self.judge)
+                    .ok_or_else(|| wasmtime::Error::msg("`judge` is not a function"))?;
+                function.typed::<(Input<'_>,), (JudgeResult,)>(&*store)?;
+                Ok(Judge::Text(function))
+            }
+        }
+    }
+}
+
+/// The function that judges, of one instance.
+pub(crate) enum Judge {
+    /// `judge`. Its type has a lifetime, so it is checked again at every call.
+    Text(Func),
+    /// `judge-view`: the view, and the time. Shared, so that a buffer is used again.
+    View(TypedFunc<(Arc<Vec<u8>>, Option<i64>), (JudgeResult,)>),
+}

@@ -1,0 +1,171 @@
+//! JSON documents as flat lists of nodes that refer to a text.
+//!
+//! One layout for the tree the host reads an object into and for the view a component is given: a
+//! component reads what the host has read, without parsing it again. `wit/view.md` describes it byte
+//! by byte.
+
+use crate::entry::{self, Entry, NONE, Span, Value};
+use crate::trace::Trace;
+
+/// A document that is read through [`Node`](crate::Node)s.
+///
+/// Total: whatever its bytes are, a node that does not exist reads as absent, and every walk ends.
+#[derive(Clone, Copy)]
+pub struct Document<'a> {
+    nodes: &'a [Entry],
+    text: &'a str,
+    /// Strings that had escapes; spans that start past the end of the text lie here.
+    decoded: &'a str,
+    /// True where no object has two members of one name, so that the first one found is the one.
+    is_unique: bool,
+    trace: Option<&'a Trace>,
+}
+
+impl<'a> Document<'a> {
+    /// A document of a [`Tree`](crate::Tree). Where it is not known that names of members are unique,
+    /// the last one of a name counts.
+    pub(crate) fn of_tree(
+        nodes: &'a [Entry],
+        text: &'a str,
+        decoded: &'a str,
+        is_unique: bool,
+    ) -> Self {
+        Self {
+            nodes,
+            text,
+            decoded,
+            is_unique,
+            trace: None,
+        }
+    }
+
+    /// A document of a view: names of members are unique.
+    pub(crate) fn of_view(nodes: &'a [Entry], text: &'a str) -> Self {
+        Self {
+            nodes,
+            text,
+            decoded: "",
+            is_unique: true,
+            trace: None,
+        }
+    }
+
+    /// The same document, which notes in `trace` what is read of it.
+    #[must_use]
+    pub fn traced(mut self, trace: &'a Trace) -> Self {
+        self.trace = Some(trace);
+        self
+    }
+
+    /// True where no object has two members of one name.
+    pub(crate) fn is_unique(&self) -> bool {
+        self.is_unique
+    }
+
+    /// Value of the node at `index`.
+    #[inline]
+    pub(crate) fn value(&self, index: u32) -> Option<Value> {
+        self.entry(index).map(entry::value)
+    }
+
+    /// The key of the node at `index`; empty where it has none.
+    #[inline]
+    pub(crate) fn key(&self, index: u32) -> &'a str {
+        let entry = self.entry(index);
+        entry.map_or("", |entry| self.text(entry::key(entry)))
+    }
+
+    /// The member called `key` of the object at `index`; [`NONE`] where there is none, or no object.
+    ///
+    /// Arguments and result fit into registers, because rules call it most.
+    #[inline]
+    pub(crate) fn member(&self, index: u32, key: &str) -> u32 {
+        let found = self.find(index, key);
+        if let Some(trace) = self.trace {
+            trace.note(index, key, found);
+        }
+        found
+    }
+
+    fn find(&self, index: u32, key: &str) -> u32 {
+        let Some(Value::Object { end, .. }) = self.value(index) else {
+            return NONE;
+        };
+        let (mut at, mut found) = (index.saturating_add(1), NONE);
+        while at < end {
+            let Some(entry) = self.entry(at) else {
+                break;
+            };
+            if entry::key_len(entry) as usize == key.len()
+                && are_same(self.bytes(entry::key(entry)), key.as_bytes())
+            {
+                if self.is_unique {
+                    return at;
+                }
+                found = at;
+            }
+            at = after(entry, at);
+        }
+        found
+    }
+
+    /// The node after the one at `index` and all its parts.
+    #[inline]
+    pub(crate) fn after(&self, index: u32) -> u32 {
+        match self.entry(index) {
+            Some(entry) => after(entry, index),
+            None => NONE,
+        }
+    }
+
+    /// A string's characters, or a number's digits; empty where the span leads out of the text.
+    #[inline]
+    pub(crate) fn text(&self, span: Span) -> &'a str {
+        let (text, start) = self.place(span);
+        text.get(start..start.saturating_add(span.len as usize))
+            .unwrap_or_default()
+    }
+
+    #[inline]
+    pub(crate) fn bytes(&self, span: Span) -> &'a [u8] {
+        let (text, start) = self.place(span);
+        let end = start.saturating_add(span.len as usize);
+        text.as_bytes().get(start..end).unwrap_or_default()
+    }
+
+    #[inline]
+    fn place(&self, span: Span) -> (&'a str, usize) {
+        let start = span.start as usize;
+        match start.checked_sub(self.text.len()) {
+            None => (self.text, start),
+            Some(start) => (self.decoded, start),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn entry(&self, index: u32) -> Option<&'a Entry> {
+        self.nodes.get(index as usize)
+    }
+}
+
+/// The node after this one, at `index`, and all its parts: always a later one.
+#[inline]
+fn after(entry: &Entry, index: u32) -> u32 {
+    let next = index.saturating_add(1);
+    entry::end(entry).map_or(next, |end| end.max(next))
+}
+
+/// Returns whether two slices of one length are equal. In Wasm the standard comparison goes byte by
+/// byte.
+#[inline]
+pub(crate) fn are_same(left: &[u8], right: &[u8]) -> bool {
+    let (left_words, left) = left.as_chunks::<8>();
+    let (right_words, right) = right.as_chunks::<8>();
+    let same = |(left, right): (&[u8; 8], &[u8; 8])| {
+        u64::from_ne_bytes(*left) == u64::from_ne_bytes(*right)
+    };
+    left.len() == right.len()
+        && left_words.len() == right_words.len()
+        && left_words.iter().zip(right_words).all(same)
+        && left.iter().zip(right).all(|(left, right)| left == right)
+}

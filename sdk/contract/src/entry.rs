@@ -1,0 +1,122 @@
+//! Nodes of a document as they are stored, in a tree and in a view alike: sixteen bytes each.
+
+/// Bytes of one node.
+pub const NODE_BYTES: usize = 16;
+
+/// Longest key of a member, in bytes: its length is stored in 24 bits.
+pub const KEY_BYTES_MAX: usize = (1 << 24) - 1;
+
+/// One node, as `wit/view.md` describes it.
+pub(crate) type Entry = [u8; NODE_BYTES];
+
+/// No node: past the end of every document.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Kinds of nodes, by the number that stands for them.
+pub(crate) mod kind {
+    pub(crate) const NULL: u8 = 0;
+    pub(crate) const FALSE: u8 = 1;
+    pub(crate) const TRUE: u8 = 2;
+    pub(crate) const NUMBER: u8 = 3;
+    pub(crate) const TEXT: u8 = 4;
+    pub(crate) const ARRAY: u8 = 5;
+    pub(crate) const OBJECT: u8 = 6;
+}
+
+/// A part of a document's text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) start: u32,
+    pub(crate) len: u32,
+}
+
+/// Value of a node. The parts of an array or object are the nodes after it, each followed by its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Value {
+    Null,
+    Bool(bool),
+    Number(Span),
+    Text(Span),
+    Array {
+        /// Number of its items.
+        count: u32,
+        /// The first node after its parts.
+        end: u32,
+    },
+    Object {
+        /// Number of its members.
+        count: u32,
+        /// The first node after its parts.
+        end: u32,
+    },
+}
+
+/// Makes a node; `key` is empty for items of arrays and for the root.
+#[inline]
+pub(crate) fn entry(key: Span, value: Value) -> Entry {
+    let (kind, third, fourth) = match value {
+        Value::Null => (kind::NULL, 0, 0),
+        Value::Bool(false) => (kind::FALSE, 0, 0),
+        Value::Bool(true) => (kind::TRUE, 0, 0),
+        Value::Number(span) => (kind::NUMBER, span.start, span.len),
+        Value::Text(span) => (kind::TEXT, span.start, span.len),
+        Value::Array { count, end } => (kind::ARRAY, count, end),
+        Value::Object { count, end } => (kind::OBJECT, count, end),
+    };
+    let [a, b, c, d] = (u32::from(kind) | key.len << 8).to_le_bytes();
+    let [e, f, g, h] = key.start.to_le_bytes();
+    let [i, j, k, l] = third.to_le_bytes();
+    let [m, n, o, p] = fourth.to_le_bytes();
+    [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]
+}
+
+/// Key of a node.
+#[inline]
+pub(crate) fn key(entry: &Entry) -> Span {
+    let [a, b, c, d, e, f, g, h, ..] = *entry;
+    Span {
+        start: u32::from_le_bytes([e, f, g, h]),
+        len: u32::from_le_bytes([a, b, c, d]) >> 8,
+    }
+}
+
+/// Number of the bytes of a node's key.
+#[inline]
+pub(crate) fn key_len(entry: &Entry) -> u32 {
+    let [a, b, c, d, ..] = *entry;
+    u32::from_le_bytes([a, b, c, d]) >> 8
+}
+
+/// Value of a node; a kind that does not exist reads as null.
+#[inline]
+pub(crate) fn value(entry: &Entry) -> Value {
+    let [kind, _, _, _, _, _, _, _, i, j, k, l, m, n, o, p] = *entry;
+    let third = u32::from_le_bytes([i, j, k, l]);
+    let fourth = u32::from_le_bytes([m, n, o, p]);
+    let span = Span {
+        start: third,
+        len: fourth,
+    };
+    match kind {
+        kind::FALSE => Value::Bool(false),
+        kind::TRUE => Value::Bool(true),
+        kind::NUMBER => Value::Number(span),
+        kind::TEXT => Value::Text(span),
+        kind::ARRAY => Value::Array {
+            count: third,
+            end: fourth,
+        },
+        kind::OBJECT => Value::Object {
+            count: third,
+            end: fourth,
+        },
+        _ => Value::Null,
+    }
+}
+
+/// The first node after an array's or object's parts; none for anything else.
+#[inline]
+pub(crate) fn end(entry: &Entry) -> Option<u32> {
+    let [kind, _, _, _, _, _, _, _, _, _, _, _, m, n, o, p] = *entry;
+    (kind >= kind::ARRAY).then(|| u32::from_le_bytes([m, n, o, p]))
+}

@@ -1,0 +1,104 @@
+//! Fields that an interpreter asks for: a set of JSON pointers, as a tree.
+
+/// The step of a pointer that leads to every item of an array; in an object it is a key as any other.
+pub const EVERY_ITEM: &str = "*";
+
+/// A set of JSON pointers through objects, and with `*` through the items of arrays.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Fields {
+    /// The whole value is asked for.
+    whole: bool,
+    below: Vec<(String, Fields)>,
+}
+
+impl Fields {
+    /// Makes a set from JSON pointers; `apiVersion` and `kind` are added, as every object has them.
+    pub fn new(pointers: &[impl AsRef<str>]) -> Self {
+        let mut fields = Self::default();
+        fields.add("/apiVersion");
+        fields.add("/kind");
+        for pointer in pointers {
+            fields.add(pointer.as_ref());
+        }
+        fields
+    }
+
+    /// As [`Fields::new`], for related objects: name and namespace are added too.
+    pub fn of_related(pointers: &[impl AsRef<str>]) -> Self {
+        let mut fields = Self::new(pointers);
+        fields.add("/metadata/name");
+        fields.add("/metadata/namespace");
+        fields
+    }
+
+    fn add(&mut self, pointer: &str) {
+        let mut node = self;
+        for token in tokens(pointer) {
+            let position = node.below.iter().position(|(key, _)| *key == token);
+            let position = position.unwrap_or_else(|| {
+                node.below.push((token, Self::default()));
+                node.below.len() - 1
+            });
+            let Some((_, child)) = node.below.get_mut(position) else {
+                return;
+            };
+            node = child;
+        }
+        node.whole = true;
+    }
+
+    /// The set with one more pointer: for the search of the field that was not asked for.
+    #[must_use]
+    pub fn with(mut self, pointer: &str) -> Self {
+        self.add(pointer);
+        self
+    }
+
+    /// Returns whether the value itself is asked for, with all its parts.
+    pub fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    /// The fields below a member of that name.
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        let child = self.below.iter().find(|(name, _)| name == key);
+        child.map(|(_, fields)| fields)
+    }
+
+    /// The fields of every item, where this is an array.
+    pub fn of_items(&self) -> Option<&Self> {
+        self.get(EVERY_ITEM)
+    }
+
+    /// The pointers it was made from, including those that are added; for reports to users.
+    pub fn pointers(&self) -> Vec<String> {
+        let mut pointers = Vec::new();
+        self.collect(&mut String::new(), &mut pointers);
+        pointers
+    }
+
+    fn collect(&self, path: &mut String, pointers: &mut Vec<String>) {
+        if self.whole {
+            pointers.push(path.clone());
+            return;
+        }
+        for (key, fields) in &self.below {
+            let len = path.len();
+            path.push('/');
+            path.push_str(&escaped(key));
+            fields.collect(path, pointers);
+            path.truncate(len);
+        }
+    }
+}
+
+/// The steps of a JSON pointer, without its escapes.
+pub(crate) fn tokens(pointer: &str) -> impl Iterator<Item = String> {
+    let tokens = pointer.split('/').skip(1);
+    tokens.map(|token| token.replace("~1", "/").replace("~0", "~"))
+}
+
+/// A key as a step of a JSON pointer.
+pub fn escaped(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}

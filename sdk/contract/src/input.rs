@@ -1,0 +1,133 @@
+//! The input of one call, in either encoding.
+//!
+//! ```json
+//! {"object": {…}, "related": [{"coverage": "complete", "total": 2, "objects": [{…}, {…}]}], "settings": {…}}
+//! ```
+
+use crate::fields::Fields;
+use crate::node::Node;
+use crate::writer::{Identity, Writer, write_object};
+
+/// Names of the members of an input.
+pub mod member {
+    /// The object that is judged.
+    pub const OBJECT: &str = "object";
+    /// One set of related objects for each rule, in the rules' order.
+    pub const RELATED: &str = "related";
+    /// Settings of the interpreter by its operator.
+    pub const SETTINGS: &str = "settings";
+    /// What is known of a rule's objects: a [`Coverage`](crate::Coverage).
+    pub const COVERAGE: &str = "coverage";
+    /// Number of objects a rule found.
+    pub const TOTAL: &str = "total";
+    /// Those of them that are passed.
+    pub const OBJECTS: &str = "objects";
+}
+
+/// What is known of the objects a rule looks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Coverage {
+    /// All there are: where there is none, there is none.
+    Complete,
+    /// Those that were given: sent with a request, or read from files. There may be more.
+    Partial,
+    /// Nobody reports objects of that Kind, or it cannot be told.
+    #[default]
+    Unknown,
+}
+
+impl Coverage {
+    /// Its word in an input.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Partial => "partial",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// The coverage of that word; another word is as good as unknown.
+    pub fn of(word: &str) -> Self {
+        match word {
+            "complete" => Self::Complete,
+            "partial" => Self::Partial,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// An input that is being written: the object, then the sets in order, then the settings.
+pub struct InputWriter<'w, W> {
+    writer: &'w mut W,
+    root: usize,
+}
+
+impl<'w, W: Writer> InputWriter<'w, W> {
+    /// Begins an input with its object; returns its place too.
+    pub fn begin(
+        writer: &'w mut W,
+        object: Node<'_>,
+        fields: &Fields,
+        identity: Option<Identity<'_>>,
+    ) -> (Self, usize) {
+        let root = writer.open_object(None);
+        let place = write_object(writer, Some(member::OBJECT), object, fields, identity);
+        (Self { writer, root }, place)
+    }
+
+    /// Begins the list of sets; returns its place, for [`Self::end`].
+    pub fn begin_related(&mut self) -> usize {
+        self.writer.open_array(Some(member::RELATED))
+    }
+
+    /// Begins the set of one rule; returns its place and that of its objects, for [`Self::end_set`].
+    pub fn begin_set(&mut self, coverage: Coverage, total: usize) -> (usize, usize) {
+        let set = self.writer.open_object(None);
+        self.writer.text(Some(member::COVERAGE), coverage.as_str());
+        self.writer.number(Some(member::TOTAL), total);
+        (set, self.writer.open_array(Some(member::OBJECTS)))
+    }
+
+    /// Adds a related object to the set that has begun, unless the input would grow over `bytes_max`;
+    /// returns its place.
+    pub fn related(
+        &mut self,
+        object: Node<'_>,
+        fields: &Fields,
+        identity: Option<Identity<'_>>,
+        bytes_max: usize,
+    ) -> Option<usize> {
+        let mark = self.writer.mark();
+        let place = write_object(self.writer, None, object, fields, identity);
+        if self.writer.bytes() > bytes_max {
+            self.writer.rewind(mark);
+            return None;
+        }
+        Some(place)
+    }
+
+    /// Ends a set with so many objects in it.
+    pub fn end_set(&mut self, (set, objects): (usize, usize), count: u32) {
+        self.writer.close(objects, count);
+        self.writer.close(set, 3);
+    }
+
+    /// Ends the list of sets, of which there are so many.
+    pub fn end_related(&mut self, place: usize, count: u32) {
+        self.writer.close(place, count);
+    }
+
+    /// Length of the text so far; see [`Writer::position`].
+    pub fn position(&self) -> usize {
+        self.writer.position()
+    }
+
+    /// Ends the input, with settings where this encoding passes them along.
+    pub fn finish(self, settings: Option<Node<'_>>) {
+        if let Some(settings) = settings {
+            self.writer.copy(Some(member::SETTINGS), settings);
+        }
+        self.writer
+            .close(self.root, 2 + u32::from(settings.is_some()));
+    }
+}
