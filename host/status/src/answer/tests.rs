@@ -114,6 +114,30 @@ fn a_failed_pod_does_not_fail_its_app_but_speaks_for_itself() {
 }
 
 #[test]
+fn what_works_with_something_wrong_is_degraded_on_every_level() {
+    let mut edge01 = input("edge01", vec![expected("batch/v1", "CronJob", "backup")]);
+    let degraded = verdict(Phase::Degraded, "LastRunFailed", "the run of 05:00 failed");
+    let cron_job = object("batch/v1", "CronJob", "default", "backup");
+    report(&mut edge01, vec![observed(cron_job, degraded)]);
+    let read_model = vfw_read_model(vec![app("sink", vec![projected(edge01)])]);
+    let answer = ask(&read_model, &vfw(), &[("type", "cluster")]);
+    for level in ["", "/apps/0", "/apps/0/clusters/0"] {
+        let readiness = |member| pointer(&answer, &format!("{level}/{member}")).clone();
+        assert_eq!(readiness("ready-status"), "Degraded");
+        assert_eq!(readiness("ready-phase"), "degraded");
+        assert_eq!(
+            readiness("ready-counts"),
+            serde_json::json!({"degraded": 1})
+        );
+    }
+    assert_eq!(pointer(&answer, "/cluster-status/Degraded"), 1);
+    assert_eq!(
+        pointer(&answer, "/ready-reason"),
+        "CronJob backup of sink in vfw-cluster-provider+edge01 is Degraded (LastRunFailed)"
+    );
+}
+
+#[test]
 fn a_summary_says_the_same_as_the_whole() {
     for pairs in [
         vec![],
