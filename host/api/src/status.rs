@@ -28,7 +28,7 @@ use utoipa::ToSchema;
 
 pub use detail::Detail;
 pub use parameters::{Output, QueryType, StatusParameters};
-pub use resource::Resource;
+pub use resource::{Resource, ResourceOwner};
 
 /// The answer to a status query: a status, or with `instance` and no value a list of instances.
 // Not to be read: a client knows by its question which of the two it gets.
@@ -162,7 +162,7 @@ pub struct Action<'a> {
 }
 
 /// Resources rolled up, on each level of an answer to `type=cluster`. Resources that only the cluster
-/// has do not count beside those that were sent.
+/// has do not count beside those that were sent, and children (resources with an `owner`) beside no other.
 /// With `type=rsync` every member is left out.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -142,7 +142,8 @@ pub(crate) struct StatusArgs {
     /// AppContext id of another instance than the latest; an empty value lists the ids.
     #[arg(long)]
     pub(crate) instance: Option<String>,
-    /// Shows the interpreter of each verdict, and the time since which the state holds.
+    /// Shows the interpreter of each verdict, the time since which the state holds, and of a child the
+    /// owner that answers for it.
     #[arg(long)]
     pub(crate) explain: bool,
     /// Output format.

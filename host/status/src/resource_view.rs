@@ -60,6 +60,9 @@ pub struct ResourceView {
     pub since_ms: Option<i64>,
     /// True if it was sent; else only the cluster has it, such as a Deployment's Pods.
     pub expected: bool,
+    /// Position of its owner among the resources of the same view, if it is a child: it is listed and
+    /// counted by state, and its owner answers for it in the roll-up. None for what was sent.
+    pub owner: Option<usize>,
 }
 
 impl ResourceView {
