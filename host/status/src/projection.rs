@@ -108,8 +108,9 @@ type Judged<'r> = (&'r Object, &'r Verdict);
 /// bundle does not cover its Kind. Objects that were not sent follow, in the order of the bundle; each that
 /// another object of the bundle owns is a child of it.
 ///
-/// `previous` is the last view of the same app in the same cluster: resources whose state is unchanged
-/// keep the time of their last state change. `now_ms` is the time for all others.
+/// A resource is in its state since the time in its verdict. Where that has none, `previous` counts, the
+/// last view of the same app in the same cluster: resources whose state is unchanged keep the time of
+/// their last state change. `now_ms` is the time for all others.
 pub fn project(input: ClusterInput, previous: Option<&ClusterView>, now_ms: i64) -> ClusterView {
     let report = input
         .reported
@@ -248,7 +249,9 @@ fn set_since(resources: &mut [ResourceView], previous: Option<&ClusterView>, now
                 && before.verdict.state == resource.verdict.state
         };
         let before = before.get(&resource.key()).filter(same_state);
-        resource.since_ms = before.and_then(|before| before.since_ms).or(Some(now_ms));
+        let seen_ms = before.and_then(|before| before.since_ms);
+        let since_ms = resource.verdict.since_ms.or(seen_ms);
+        resource.since_ms = since_ms.or(Some(now_ms));
     }
 }
 

@@ -56,7 +56,8 @@ pub struct ResourceView {
     pub object: Option<Object>,
     /// The verdict on the object, or the host's own verdict on its absence.
     pub verdict: Verdict,
-    /// Time of its last change of state, in Unix milliseconds.
+    /// Time of its last change of state, in Unix milliseconds: by the object itself where its verdict tells,
+    /// else when the host first saw it.
     pub since_ms: Option<i64>,
     /// True if it was sent; else only the cluster has it, such as a Deployment's Pods.
     pub expected: bool,

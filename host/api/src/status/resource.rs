@@ -50,7 +50,8 @@ pub struct Resource<'a> {
     #[serde(default, borrow, skip_serializing_if = "str::is_empty")]
     #[schema(example = "1 of 2 replicas are ready")]
     pub message: Cow<'a, str>,
-    /// With `type=cluster`: time since when it is in this state.
+    /// With `type=cluster`: time since when it is in this state, by the object itself where its interpreter
+    /// tells, else since this server first saw it so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, format = DateTime)]
     pub since: Option<Timestamp>,
