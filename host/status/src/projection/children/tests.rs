@@ -117,6 +117,21 @@ fn an_object_with_the_name_of_its_owner_is_not_its_own_owner() {
     assert_eq!(owners, [Some(1), None]);
 }
 
+#[test]
+fn owners_are_followed_as_far_as_a_report_is_long() {
+    const LENGTH: usize = 20_000;
+    let name = |at: usize| format!("n{at}");
+    let chain = (0..LENGTH).map(|at| {
+        let owner = name(at + 1);
+        let owners = [("K", &*owner, &*owner)];
+        one("K", &name(at), &name(at), &owners)
+    });
+    let end = one("K", &name(LENGTH), &name(LENGTH), &[]);
+    let view = view(Vec::new(), chain.chain([end]).collect());
+    let owners = view.resources().iter().filter_map(|it| it.owner);
+    assert!(owners.eq(1..=LENGTH));
+}
+
 /// Whether an object leads to one that counts, by the definition and step by step.
 fn is_child(at: usize, objects: &[Object]) -> bool {
     let above = |at: usize| {
