@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use kindsight_model::{InterpretedBy, Object, Phase, Verdict, host_reason};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -41,6 +42,11 @@ pub struct ObjectVerdict {
     /// Reason of the state, in a sentence; may be empty.
     #[schema(value_type = String, example = "1 of 2 replicas are ready")]
     pub message: Arc<str>,
+    /// Time since when it is in this state, by the object itself; left out where its interpreter does not
+    /// tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, format = DateTime)]
+    pub since: Option<Timestamp>,
     /// The interpreter that judged it; left out where the host itself did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = InterpretedBy)]
@@ -74,6 +80,9 @@ impl ObjectVerdict {
             state: verdict.state,
             reason: verdict.reason,
             message: verdict.message,
+            since: verdict
+                .since_ms
+                .and_then(|ms| Timestamp::from_millisecond(ms).ok()),
             interpreter: verdict.by,
         }
     }

@@ -28,7 +28,7 @@ use utoipa::ToSchema;
 
 pub use detail::Detail;
 pub use parameters::{Output, QueryType, StatusParameters};
-pub use resource::Resource;
+pub use resource::{Resource, ResourceOwner};
 
 /// The answer to a status query: a status, or with `instance` and no value a list of instances.
 // Not to be read: a client knows by its question which of the two it gets.
@@ -69,7 +69,7 @@ pub struct Status<'a, R = Vec<Resource<'a>>> {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(value_type = BTreeMap<String, u32>, example = json!({"Applied": 12}))]
     pub rsync_status: BTreeMap<Cow<'a, str>, u32>,
-    /// With `type=cluster`: number of selected resources by state.
+    /// With `type=cluster`: number of selected resources by state, children included.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(value_type = BTreeMap<String, u32>, example = json!({"Ready": 11, "Pending": 1}))]
     pub cluster_status: BTreeMap<Cow<'a, str>, u32>,
@@ -162,7 +162,8 @@ pub struct Action<'a> {
 }
 
 /// Resources rolled up, on each level of an answer to `type=cluster`. Resources that only the cluster
-/// has do not count beside those that were sent.
+/// has do not count beside those that were sent. Children (resources with an `owner`) count only where
+/// nothing else is selected.
 /// With `type=rsync` every member is left out.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]

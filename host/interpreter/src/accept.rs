@@ -33,6 +33,7 @@ pub(crate) fn accept(
         state: Arc::clone(&state.name),
         reason: clipped(verdict.reason, REASON_BYTES_MAX).into(),
         message: message(verdict.message).into(),
+        since_ms: None,
         recheck_at_ms: verdict.recheck_at_ms,
         by: Some(Arc::clone(interpreter.by())),
     }))

@@ -85,7 +85,8 @@ pub(crate) struct InterpretArgs {
     /// Time to judge at, in RFC 3339 (default: now).
     #[arg(long, value_name = "RFC3339")]
     pub(crate) now: Option<jiff::Timestamp>,
-    /// Shows the interpreter of each verdict: name, version and digest.
+    /// Shows the interpreter of each verdict: name, version and digest, and since when the object is in its
+    /// state, where it tells.
     #[arg(long)]
     pub(crate) explain: bool,
     /// Files, directories (their *.json, *.jsonl, *.ndjson, *.yaml and *.yml files, recursively), or
@@ -142,7 +143,8 @@ pub(crate) struct StatusArgs {
     /// AppContext id of another instance than the latest; an empty value lists the ids.
     #[arg(long)]
     pub(crate) instance: Option<String>,
-    /// Shows the interpreter of each verdict, and the time since which the state holds.
+    /// Shows the interpreter of each verdict, the time since which the state holds, and of a child the
+    /// owner that answers for it.
     #[arg(long)]
     pub(crate) explain: bool,
     /// Output format.

@@ -14,10 +14,12 @@ use crate::object::read_object;
 use crate::{DeploymentId, Gvk, Object, ObjectError};
 
 mod coverage;
+mod covered_kinds;
 mod edits;
 mod items;
 
 pub use coverage::{Coverage, Covered};
+pub use covered_kinds::{CoveredKinds, KindCoverage};
 
 /// Maximum size of a bundle, in bytes of JSON.
 pub const BUNDLE_BYTES_MAX: usize = 64 * 1024 * 1024;

@@ -30,8 +30,8 @@ mod verdict;
 mod words;
 
 pub use bundle::{
-    BUNDLE_BYTES_MAX, BUNDLE_ITEMS_MAX, Bundle, BundleError, Coverage, Covered, Rejected,
-    RejectedIdentity, decode_bundle, decode_status,
+    BUNDLE_BYTES_MAX, BUNDLE_ITEMS_MAX, Bundle, BundleError, Coverage, Covered, CoveredKinds,
+    KindCoverage, Rejected, RejectedIdentity, decode_bundle, decode_status,
 };
 pub use catalog::{CatalogAction, LoadStep, Source, VersionOutcome};
 pub use clean::{clean, clean_json};

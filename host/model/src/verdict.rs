@@ -49,6 +49,12 @@ pub struct Verdict {
     pub reason: Arc<str>,
     /// For people, at most 4096 bytes, may be empty.
     pub message: Arc<str>,
+    /// Time since when the object is in this state, by its own transition times, in Unix milliseconds; not
+    /// later than the time of the verdict.
+    ///
+    /// `None`: the object does not tell. A verdict that differs in this alone is the same verdict to a
+    /// reader: the state is the same, and only better dated.
+    pub since_ms: Option<i64>,
     /// Time at which the verdict may change although the object does not, in Unix milliseconds.
     ///
     /// `None`: never, so the verdict is valid until the object changes.
@@ -65,6 +71,7 @@ impl Verdict {
             state: phase.state().into(),
             reason: reason.into(),
             message: message.into(),
+            since_ms: None,
             recheck_at_ms: None,
             by: None,
         }

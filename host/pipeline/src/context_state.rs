@@ -11,6 +11,7 @@ use crate::affected::Affected;
 use crate::judge::Judge;
 use crate::placement::Placement;
 use crate::recheck::Slice;
+use crate::view_change::ViewChange;
 
 /// One `AppContext`.
 pub(crate) struct ContextState {
@@ -38,10 +39,8 @@ pub struct ReportedObjects {
 pub(crate) enum SwapStep {
     /// Some objects are still to be judged.
     Unfinished,
-    /// It was judged by the new set, and its view is unchanged.
-    SameView,
-    /// It was judged by the new set, and has to be published again.
-    NewView,
+    /// It was judged by the new set, with this change of its view.
+    Judged(ViewChange),
 }
 
 impl ContextState {
@@ -130,13 +129,13 @@ impl ContextState {
     }
 
     /// Judges objects again that are due for a recheck, by the context's set, until the round is over that
-    /// began at `began_ms`. Returns whether that changes the view.
+    /// began at `began_ms`. Returns the change of the view.
     pub(crate) fn recheck(
         &mut self,
         interpreters: &Interpreters,
         began_ms: i64,
         clock: &dyn Fn() -> i64,
-    ) -> bool {
+    ) -> ViewChange {
         let set = &self.shown_by;
         let placements = self.apps.iter_mut().flat_map(|(_, placements)| placements);
         let is_due = |it: &&mut Placement| it.recheck_at_ms().is_some_and(|at| at <= began_ms);
@@ -147,8 +146,7 @@ impl ContextState {
         let rechecked = due
             .into_iter()
             .map(|it| it.recheck_due(judge, began_ms, clock));
-        // Every placement is rechecked, so this counts instead of stopping at the first.
-        rechecked.filter(|&did| did).count() > 0
+        rechecked.max().unwrap_or(ViewChange::Nothing)
     }
 
     /// The time of the next recheck, in Unix milliseconds.
@@ -172,11 +170,8 @@ impl ContextState {
             return SwapStep::Unfinished;
         }
         self.shown_by = Arc::clone(goal.set);
-        let changed = self.placements().map(|it| it.commit_recheck(now_ms));
-        match changed.filter(|&did| did).count() {
-            0 => SwapStep::SameView,
-            _ => SwapStep::NewView,
-        }
+        let changes = self.placements().map(|it| it.commit_recheck(now_ms));
+        SwapStep::Judged(changes.max().unwrap_or(ViewChange::Nothing))
     }
 
     /// Discards verdicts of a set that it does not follow yet.

@@ -31,6 +31,7 @@ mod records;
 mod run;
 mod swap;
 mod unclaimed;
+mod view_change;
 
 #[cfg(test)]
 mod tests;

@@ -319,9 +319,9 @@ impl Pipeline {
             for (_, id) in due {
                 if let Some(state) = self.states.get_mut(&id)
                     && !due::is_over(began_ms, clock())
-                    && state.recheck(&self.interpreters, began_ms, &clock)
                 {
-                    publish(&self.read_model, &id, state);
+                    let change = state.recheck(&self.interpreters, began_ms, &clock);
+                    change.publish(&self.read_model, &id, || state.view(&id));
                 }
             }
             if is_any {
@@ -342,9 +342,9 @@ impl Pipeline {
     /// with events in between, until [`swap_pending`](Self::swap_pending) is false.
     pub fn follow_swap(&mut self, now_ms: i64) {
         let (states, interpreters) = (&mut self.states, &self.interpreters);
-        for id in self.swap.slice(states, interpreters, now_ms) {
+        for (id, change) in self.swap.slice(states, interpreters, now_ms) {
             if let Some(state) = self.states.get(&id) {
-                publish(&self.read_model, &id, state);
+                change.publish(&self.read_model, &id, || state.view(&id));
                 std::thread::yield_now();
             }
         }

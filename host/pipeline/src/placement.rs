@@ -21,6 +21,7 @@ use crate::affected::Kinds;
 use crate::due::{self, Due};
 use crate::judge::Judge;
 use crate::recheck::{Recheck, Slice};
+use crate::view_change::ViewChange;
 use manifests::Manifests;
 use staleness::Staleness;
 
@@ -202,22 +203,33 @@ impl Placement {
         recheck.is_done()
     }
 
-    /// Projects the verdicts of the next set. Returns whether that changes the view.
-    pub(crate) fn commit_recheck(&mut self, now_ms: i64) -> bool {
+    /// Projects the verdicts of the next set. Returns the change of the view.
+    pub(crate) fn commit_recheck(&mut self, now_ms: i64) -> ViewChange {
         let recheck = self.recheck.take().map(Recheck::into_verdicts);
-        let mut is_new = false;
-        for (at, verdict) in recheck.into_iter().flatten() {
-            if let Some(shown) = self.verdicts.get_mut(at)
-                && *shown != verdict
-            {
+        let verdicts = recheck.unwrap_or_default();
+        let is_other = |(at, new): &(usize, Verdict)| self.verdicts.get(*at) != Some(new);
+        let is_any = verdicts.iter().any(is_other);
+        let change = self.replace(verdicts);
+        if is_any {
+            self.due = Due::of(&self.verdicts, now_ms);
+        }
+        if change > ViewChange::Nothing {
+            self.project(now_ms);
+        }
+        change
+    }
+
+    /// Replaces verdicts at positions of the last report. Returns the change of the view, which is not
+    /// projected yet.
+    fn replace(&mut self, verdicts: impl IntoIterator<Item = (usize, Verdict)>) -> ViewChange {
+        let mut change = ViewChange::Nothing;
+        for (at, verdict) in verdicts {
+            if let Some(shown) = self.verdicts.get_mut(at) {
+                change = change.max(ViewChange::between(shown, &verdict));
                 *shown = verdict;
-                is_new = true;
             }
         }
-        if is_new {
-            self.show(now_ms);
-        }
-        is_new
+        change
     }
 
     /// Discards the verdicts of the next set. Returns whether there were any.
@@ -232,19 +244,19 @@ impl Placement {
         self.due.next_ms()
     }
 
-    /// Judges objects again that asked for it and are due, until the round is over. Returns whether that
-    /// changes the view.
+    /// Judges objects again that asked for it and are due, until the round is over. Returns the change of
+    /// the view.
     pub(crate) fn recheck_due(
         &mut self,
         judge: Judge<'_>,
         began_ms: i64,
         clock: &dyn Fn() -> i64,
-    ) -> bool {
+    ) -> ViewChange {
+        let mut change = ViewChange::Nothing;
         let Some(objects) = self.reported.clone() else {
-            return false;
+            return change;
         };
         let siblings = Arc::new(Siblings::of(Arc::clone(&objects)));
-        let mut is_new = false;
         while !due::is_over(began_ms, clock()) {
             let positions = self.due.take(began_ms);
             if positions.is_empty() {
@@ -253,18 +265,15 @@ impl Placement {
             let part = positions.iter().filter_map(|&at| objects.get(at));
             let part: Arc<[Object]> = part.cloned().collect();
             let verdicts = judge.judge_among(&part, &siblings, began_ms);
-            for (at, verdict) in positions.into_iter().zip(verdicts) {
-                self.due.add(at, &verdict, began_ms);
-                if let Some(shown) = self.verdicts.get_mut(at) {
-                    is_new |= !is_same(shown, &verdict);
-                    *shown = verdict;
-                }
+            for (&at, verdict) in positions.iter().zip(&verdicts) {
+                self.due.add(at, verdict, began_ms);
             }
+            change = change.max(self.replace(positions.into_iter().zip(verdicts)));
         }
-        if is_new {
+        if change > ViewChange::Nothing {
             self.project(began_ms);
         }
-        is_new
+        change
     }
 
     /// Marks the last report as stale, since the cluster cannot be reached. Returns whether that is new.
@@ -386,11 +395,5 @@ fn settle(objects: &mut Arc<[Object]>) {
     *objects = settled.collect();
 }
 
-/// Returns whether two verdicts are the same to a reader: the time of the next recheck is not shown.
-fn is_same(one: &Verdict, other: &Verdict) -> bool {
-    let key = |it: &Verdict| (it.phase, it.by.clone());
-    key(one) == key(other)
-        && one.state == other.state
-        && one.reason == other.reason
-        && one.message == other.message
-}
+#[cfg(test)]
+mod tests;

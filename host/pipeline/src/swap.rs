@@ -18,6 +18,7 @@ use crate::context_state::{ContextState, SwapStep};
 use crate::judge::Judge;
 use crate::progress::Progress;
 use crate::recheck::Slice;
+use crate::view_change::ViewChange;
 
 /// Objects that are judged again in one go: some ten milliseconds, which is how long an event waits.
 pub(crate) const SLICE_OBJECTS: usize = 2000;
@@ -79,14 +80,14 @@ impl Swap {
         }
     }
 
-    /// Judges one slice towards the published set. Returns the contexts to be published again: each changes
-    /// as a whole.
+    /// Judges one slice towards the published set. Returns the contexts to be published again, with
+    /// the change of their view: each changes as a whole.
     pub(crate) fn slice(
         &mut self,
         states: &mut HashMap<ContextId, ContextState>,
         interpreters: &Interpreters,
         now_ms: i64,
-    ) -> Vec<ContextId> {
+    ) -> Vec<(ContextId, ViewChange)> {
         self.set_goal(states, interpreters.published());
         let mut slice = Slice::new(self.grant());
         let mut changed = Vec::new();
@@ -99,15 +100,16 @@ impl Swap {
             };
             let step = states
                 .get_mut(&current.id)
-                .map_or(SwapStep::SameView, |state| {
+                .map_or(SwapStep::Judged(ViewChange::Nothing), |state| {
                     state.swap(goal, &mut self.affected, &mut slice, now_ms)
                 });
             match step {
                 SwapStep::Unfinished => self.current = Some(current),
-                SwapStep::SameView => slice.limit(SLICE_OBJECTS),
-                SwapStep::NewView => {
+                SwapStep::Judged(change) => {
                     slice.limit(SLICE_OBJECTS);
-                    changed.push(current.id);
+                    if change > ViewChange::Nothing {
+                        changed.push((current.id, change));
+                    }
                 }
             }
         }

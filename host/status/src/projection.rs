@@ -13,6 +13,7 @@ use crate::map::map_for;
 use crate::resource_view::{Report, ResourceKey, ResourceView, Staleness};
 use crate::view::ClusterView;
 
+mod children;
 mod matching;
 
 use matching::{Unread, match_objects};
@@ -104,10 +105,12 @@ type Judged<'r> = (&'r Object, &'r Verdict);
 /// differ. If the manifest names no namespace, the deployment's is tried first, then an object without a
 /// namespace, then the only object of that name. An expected resource without an object is
 /// `NotPresent`, or `Unknown` if no bundle has come, if its item in the bundle could not be read, or if the
-/// bundle does not cover its Kind. Objects that were not sent follow, in the order of the bundle.
+/// bundle does not cover its Kind. Objects that were not sent follow, in the order of the bundle; each that
+/// another object of the bundle owns is a child of it.
 ///
-/// `previous` is the last view of the same app in the same cluster: resources whose state is unchanged
-/// keep the time of their last state change. `now_ms` is the time for all others.
+/// A resource is in its state since the time in its verdict. Where that has none, `previous` counts, the
+/// last view of the same app in the same cluster: resources whose state is unchanged keep the time of
+/// their last state change. `now_ms` is the time for all others.
 pub fn project(input: ClusterInput, previous: Option<&ClusterView>, now_ms: i64) -> ClusterView {
     let report = input
         .reported
@@ -134,6 +137,7 @@ pub fn project(input: ClusterInput, previous: Option<&ClusterView>, now_ms: i64)
     }
     let extra = judged.into_iter().zip(taken).filter(|(_, taken)| !taken);
     resources.extend(extra.map(|(judged, _)| extra_resource(judged)));
+    children::set_owners(&mut resources);
     set_since(&mut resources, previous, now_ms);
     ClusterView::new(input.cluster, report, resources, input.faults)
 }
@@ -165,6 +169,7 @@ fn expected_resource(
         verdict,
         since_ms: None,
         expected: true,
+        owner: None,
     }
 }
 
@@ -228,6 +233,7 @@ fn extra_resource((object, verdict): Judged<'_>) -> ResourceView {
         verdict: verdict.clone(),
         since_ms: None,
         expected: false,
+        owner: None,
     }
 }
 
@@ -243,7 +249,9 @@ fn set_since(resources: &mut [ResourceView], previous: Option<&ClusterView>, now
                 && before.verdict.state == resource.verdict.state
         };
         let before = before.get(&resource.key()).filter(same_state);
-        resource.since_ms = before.and_then(|before| before.since_ms).or(Some(now_ms));
+        let seen_ms = before.and_then(|before| before.since_ms);
+        let since_ms = resource.verdict.since_ms.or(seen_ms);
+        resource.since_ms = since_ms.or(Some(now_ms));
     }
 }
 

@@ -3,7 +3,7 @@
 mod subscription;
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use kindsight_model::{ClusterName, ContextId, DigName};
 
@@ -70,6 +70,19 @@ impl ReadModel {
         drop(before);
     }
 
+    /// Replaces the view of a context by one that says the same and dates it better. Queries see it, and
+    /// nobody is told: the generation stays. A context that was not published stays unknown.
+    pub fn refresh_context(&self, id: &ContextId, view: ContextView) {
+        let view = Arc::new(view);
+        let before = {
+            let mut snapshot = self.write();
+            let shown = snapshot.contexts.get_mut(id);
+            shown.map(|shown| std::mem::replace(shown, view))
+        };
+        // Dropped after the lock is released: the old view may be large.
+        drop(before);
+    }
+
     /// Publishes the record of a deployment intent group, or removes it if `record` is none.
     pub fn publish_dig(&self, name: &DigName, record: Option<RecordView>) {
         let record = record.map(Arc::new);
@@ -102,10 +115,7 @@ impl ReadModel {
     /// Applies `change` under the write lock. Queries wait for it, so it only inserts and removes entries
     /// that were built before.
     fn change<R>(&self, subject: ChangedSubject, change: impl FnOnce(&mut Snapshot) -> R) -> R {
-        let mut snapshot = self
-            .snapshot
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut snapshot = self.write();
         let result = change(&mut snapshot);
         snapshot.generation += 1;
         // Under the lock, so that subscribers get changes in the order of their generations.
@@ -167,6 +177,13 @@ impl ReadModel {
             Ok(found) => found.map_err(UnknownInstance::error),
             Err(near) => Err(not_found(unknown("cluster", name, known(near)))),
         }
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Snapshot> {
+        // As in `read`.
+        self.snapshot
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Snapshot> {

@@ -56,10 +56,14 @@ pub struct ResourceView {
     pub object: Option<Object>,
     /// The verdict on the object, or the host's own verdict on its absence.
     pub verdict: Verdict,
-    /// Time of its last change of state, in Unix milliseconds.
+    /// Time of its last change of state, in Unix milliseconds: by the object itself where its verdict tells,
+    /// else when the host first saw it.
     pub since_ms: Option<i64>,
     /// True if it was sent; else only the cluster has it, such as a Deployment's Pods.
     pub expected: bool,
+    /// Position of its owner among the resources of the same view, if it is a child: it is listed and
+    /// counted by state, and its owner answers for it in the roll-up. None for what was sent.
+    pub owner: Option<usize>,
 }
 
 impl ResourceView {

@@ -6,6 +6,7 @@ use kindsight_model::{
     ClusterName, ContextId, DigName, Digest, Gvk, InterpretedBy, Object, Phase, RsyncStatus,
     Verdict,
 };
+use serde_json::json;
 
 use crate::{
     ActionView, AppView, ClusterInput, ClusterView, ContextView, Expected, ReadModel, RecordView,
@@ -66,6 +67,24 @@ pub(crate) fn object(api_version: &str, kind: &str, namespace: &str, name: &str)
         r#"{{"apiVersion":"{api_version}","kind":"{kind}","metadata":{{{namespace}"name":"{name}"}}}}"#
     );
     Object::from_json(json).unwrap()
+}
+
+/// An object of version `v1` with this Kind, namespace, name and uid, and with owners of this Kind, name and
+/// uid. What is empty is left out.
+pub(crate) fn owned(
+    (kind, namespace, name, uid): (&str, &str, &str, &str),
+    owners: &[(&str, &str, &str)],
+) -> Object {
+    let owners = owners
+        .iter()
+        .map(|(kind, name, uid)| json!({"kind": kind, "name": name, "uid": uid}));
+    let owners: Vec<_> = owners.collect();
+    let mut metadata = json!({"name": name, "uid": uid, "ownerReferences": owners});
+    if !namespace.is_empty() {
+        metadata["namespace"] = namespace.into();
+    }
+    let object = json!({"apiVersion": "v1", "kind": kind, "metadata": metadata});
+    Object::from_json(object.to_string()).unwrap()
 }
 
 pub(crate) fn expected(api_version: &str, kind: &str, name: &str) -> Expected {

@@ -21,8 +21,10 @@ pub(crate) struct Tally<S, P> {
     pub(crate) stale: Option<Staleness>,
     /// Roll-up of the resources that were sent.
     expected: Rollup<P>,
-    /// Roll-up of the resources that only the cluster has.
+    /// Roll-up of the resources that only the cluster has and no other one of them owns.
     extra: Rollup<P>,
+    /// Roll-up of the children.
+    children: Rollup<P>,
 }
 
 impl<S, P> Default for Tally<S, P> {
@@ -33,6 +35,7 @@ impl<S, P> Default for Tally<S, P> {
             stale: None,
             expected: Rollup::default(),
             extra: Rollup::default(),
+            children: Rollup::default(),
         }
     }
 }
@@ -43,10 +46,10 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
             count(&mut self.rsync, rsync.as_str(), 1);
         }
         count(&mut self.states, state, 1);
-        let rollup = if resource.expected {
-            &mut self.expected
-        } else {
-            &mut self.extra
+        let rollup = match resource.owner {
+            _ if resource.expected => &mut self.expected,
+            None => &mut self.extra,
+            Some(_) => &mut self.children,
         };
         rollup.add(resource.verdict.phase, place);
     }
@@ -63,19 +66,18 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
         }
         self.expected.merge(other.expected);
         self.extra.merge(other.extra);
+        self.children.merge(other.children);
     }
 
     /// The roll-up of the level.
     ///
-    /// Resources that only the cluster has are ignored if any that were sent are selected: a Deployment
-    /// represents its Pods, and one old failed Pod does not fail an app. If no others are selected, they
-    /// count.
+    /// Resources that only the cluster has are ignored if any that were sent are selected, and children if
+    /// anything else is: a Job answers for its Pods, and one old failed Pod does not fail an app. Where
+    /// nothing else is selected, they speak for themselves.
     pub(crate) fn rollup(&self) -> &Rollup<P> {
-        if self.expected.is_empty() {
-            &self.extra
-        } else {
-            &self.expected
-        }
+        let levels = [&self.expected, &self.extra];
+        let mut counting = levels.into_iter().filter(|it| !it.is_empty());
+        counting.next().unwrap_or(&self.children)
     }
 
     /// Only the counts of `type=rsync`.
@@ -103,6 +105,7 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
             stale: None,
             expected: self.expected.map(&place),
             extra: self.extra.map(&place),
+            children: self.children.map(&place),
         }
     }
 }

@@ -50,7 +50,8 @@ pub struct Resource<'a> {
     #[serde(default, borrow, skip_serializing_if = "str::is_empty")]
     #[schema(example = "1 of 2 replicas are ready")]
     pub message: Cow<'a, str>,
-    /// With `type=cluster`: time since when it is in this state.
+    /// With `type=cluster`: time since when it is in this state, by the object itself where its interpreter
+    /// tells, else since this server first saw it so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, format = DateTime)]
     pub since: Option<Timestamp>,
@@ -59,6 +60,12 @@ pub struct Resource<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = bool)]
     pub expected: Option<bool>,
+    /// With `type=cluster`: the resource of the same app and cluster that owns it, which makes it a child:
+    /// it is counted in `cluster-status`, and not in what begins with `ready-`, where its owner answers for
+    /// it. Left out for what was sent, and for what has no owner in the report.
+    #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = ResourceOwner<'a>)]
+    pub owner: Option<ResourceOwner<'a>>,
     /// With `explain=true`: the interpreter that judged it; left out where the host itself did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = InterpretedBy)]
@@ -80,7 +87,25 @@ impl<'a> Resource<'a> {
             message: "".into(),
             since: None,
             expected: None,
+            owner: None,
             interpreter: None,
         }
     }
+}
+
+/// The owner of a child, which is a resource of the same app and cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct ResourceOwner<'a> {
+    /// Group, version and Kind.
+    #[serde(rename = "GVK")]
+    pub gvk: Cow<'a, Gvk>,
+    /// Name of the owner.
+    #[serde(borrow)]
+    #[schema(example = "packetgen-warmup")]
+    pub name: Cow<'a, str>,
+    /// Namespace of the owner; left out if it has none.
+    #[serde(default, borrow, skip_serializing_if = "str::is_empty")]
+    #[schema(example = "default")]
+    pub namespace: Cow<'a, str>,
 }

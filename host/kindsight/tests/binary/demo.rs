@@ -47,6 +47,19 @@ fn the_demo_shows_what_is_broken_and_never_calls_it_ready() {
     ] {
         assert_eq!(state(app, cluster, name), expected, "{name} on {cluster}");
     }
+    let levels = ["apps", "clusters", "resources"];
+    let mut parts = vec![&answer];
+    for level in levels {
+        let below = parts.into_iter().filter_map(|part| part[level].as_array());
+        parts = below.flatten().collect();
+    }
+    let children = parts.into_iter().filter(|it| it.get("owner").is_some());
+    let children: Vec<_> = children
+        .map(|it| (&it["GVK"]["Kind"], &it["owner"]["name"]))
+        .collect();
+    // Of the Job on either cluster; the ReplicaSets of the other Pods are in no report.
+    let pod = (&"Pod".into(), &"packetgen-warmup".into());
+    assert_eq!(children, [pod, pod]);
     assert_eq!(answer["ready-status"], "Failed");
     assert!(text(&output.stdout).contains("ImagePullBackOff"));
 }

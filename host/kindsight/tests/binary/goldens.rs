@@ -22,7 +22,7 @@ const NETWORK: &str = "9116473999070524329";
 const CLUSTERS: [&str; 2] = ["vfw-cluster-provider+edge01", "vfw-cluster-provider+edge02"];
 
 /// Apps in their order, and their resources: name, Kind, apiVersion.
-type Apps<'a> = &'a [(&'a str, &'a [(&'a str, &'a str, &'a str)])];
+pub(crate) type Apps<'a> = &'a [(&'a str, &'a [(&'a str, &'a str, &'a str)])];
 
 const VFW: Apps<'_> = &[
     (
@@ -139,7 +139,7 @@ fn instances(records: &Records, contexts: &AppContexts) {
     }
 }
 
-fn instantiate(
+pub(crate) fn instantiate(
     contexts: &AppContexts,
     id: &ContextId,
     dig: &DigName,
@@ -183,7 +183,7 @@ fn instantiate(
                 .map(|it| change(&it.resource))
                 .collect();
             let recorded = contexts.record_resource_statuses(id, &changes).unwrap();
-            assert!(matches!(recorded, Recorded::Written(_)));
+            assert!(changes.is_empty() || matches!(recorded, Recorded::Written(_)));
         }
     }
 }

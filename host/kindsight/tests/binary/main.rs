@@ -4,6 +4,7 @@
     reason = "a step that fails ends the test that took it"
 )]
 
+mod children;
 mod demo;
 mod diff;
 mod goldens;

@@ -124,6 +124,12 @@ impl Coverage {
         self.is_every_kind = true;
     }
 
+    /// Returns whether bundles have a list of this Kind alone.
+    pub(super) fn has_list(group: &str, kind: &str) -> bool {
+        let is_it = |list: &List| list.kind == kind && is_served_by(group, list.group);
+        LISTS.iter().any(is_it)
+    }
+
     /// The coverage of a Kind; a group of `None` is not known.
     pub fn covers(&self, group: Option<&str>, kind: &str) -> Covered {
         let is_it = |list: &&(&str, &str)| {

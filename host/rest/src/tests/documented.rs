@@ -219,7 +219,10 @@ async fn every_member_of_a_verdict_and_of_the_entry_point_is_described() {
         version: "1.0.0".into(),
         digest: Digest::of(b"core"),
     };
-    let verdict = Verdict::host(Phase::Ready, "Running", "").given_by(&Arc::new(by));
+    let verdict = Verdict {
+        since_ms: Some(0),
+        ..Verdict::host(Phase::Ready, "Running", "").given_by(&Arc::new(by))
+    };
     let verdicts = Verdicts {
         verdicts: vec![ObjectVerdict::new(&object.unwrap(), verdict)],
     };

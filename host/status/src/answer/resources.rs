@@ -1,10 +1,11 @@
 //! Resources in an answer, built one by one while the answer is serialized.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use kindsight_api::status::{Detail, Output, QueryType, Resource};
+use kindsight_api::status::{Detail, Output, QueryType, Resource, ResourceOwner};
 use serde::{Serialize, Serializer};
 
 use crate::query::StatusQuery;
@@ -78,9 +79,20 @@ impl<'a> Resources<'a> {
             message: (&*verdict.message).into(),
             since: view.since_ms.and_then(moment),
             expected: (!view.expected).then_some(false),
+            owner: view.owner.and_then(|owner| self.owner(owner)),
             interpreter: verdict.by.as_ref().filter(|_| self.explain).cloned(),
             ..Resource::new(&view.gvk, &view.name)
         }
+    }
+
+    /// The resource at this position as the owner of another.
+    fn owner(&self, position: usize) -> Option<ResourceOwner<'a>> {
+        let owner = self.view.resources().get(position)?;
+        Some(ResourceOwner {
+            gvk: Cow::Borrowed(&owner.gvk),
+            name: (&*owner.name).into(),
+            namespace: (&*owner.namespace).into(),
+        })
     }
 
     fn is_detail(&self) -> bool {

@@ -4,10 +4,12 @@ use kindsight_model::{DigName, Object, Phase, RsyncStatus};
 
 use super::*;
 use crate::samples::{
-    FIRST, NOW_MS, SECOND, app, ask, context, expected, input, object, observed, projected, query,
-    read_model, record, report, verdict, vfw, vfw_apps, vfw_read_model, vfw_record,
+    FIRST, NOW_MS, SECOND, app, ask, context, expected, input, object, observed, owned, projected,
+    query, read_model, record, report, verdict, vfw, vfw_apps, vfw_read_model, vfw_record,
 };
 use crate::{Expected, ReadModel, Staleness};
+
+mod rolled_up;
 
 /// The sink in three clusters: one with a pending and a missing resource, one that cannot be reached,
 /// and one without a report.
@@ -25,7 +27,10 @@ fn sink() -> ReadModel {
         &mut edge01,
         vec![
             observed(
-                object("v1", "Pod", "default", "fw0-sink-5d5c"),
+                owned(
+                    ("Pod", "default", "fw0-sink-5d5c", ""),
+                    &[("Deployment", "fw0-sink", "")],
+                ),
                 verdict(Phase::Failed, "Evicted", ""),
             ),
             observed(
@@ -80,37 +85,6 @@ fn the_rsync_status_names_only_what_was_sent() {
     let all = ask(&sink(), &vfw(), &[]);
     assert_eq!(pointer(&all, "/rsync-status/Applied"), 9);
     assert_eq!(all.get("ready-status"), None);
-}
-
-#[test]
-fn a_failed_pod_does_not_fail_its_app_but_speaks_for_itself() {
-    let on_edge01 = ("cluster", "vfw-cluster-provider+edge01");
-    let answer = ask(
-        &sink(),
-        &vfw(),
-        &[
-            ("type", "cluster"),
-            on_edge01,
-            ("resource", "sink-service"),
-            ("resource", "fw0-sink-5d5c"),
-        ],
-    );
-    assert_eq!(pointer(&answer, "/ready-status"), "Ready");
-    assert_eq!(pointer(&answer, "/cluster-status/Failed"), 1);
-    let answer = ask(
-        &sink(),
-        &vfw(),
-        &[
-            ("type", "cluster"),
-            on_edge01,
-            ("resource", "fw0-sink-5d5c"),
-        ],
-    );
-    assert_eq!(pointer(&answer, "/ready-status"), "Failed");
-    assert_eq!(
-        pointer(&answer, "/ready-reason"),
-        "Pod fw0-sink-5d5c of sink in vfw-cluster-provider+edge01 is Failed (Evicted)"
-    );
 }
 
 #[test]
@@ -248,27 +222,6 @@ fn what_was_never_instantiated_has_a_state_and_no_more() {
     assert_eq!(
         ask(&read_model, &vfw(), &[("instance", "")])["instances"],
         serde_json::json!([])
-    );
-}
-
-#[test]
-fn what_was_terminated_and_is_gone_is_terminated() {
-    let apps = vfw_apps(&["edge01", "edge02"], RsyncStatus::Deleted);
-    let read_model = read_model(
-        &vfw(),
-        vfw_record(),
-        vec![context(SECOND, "Terminated", apps)],
-    );
-    let answer = ask(&read_model, &vfw(), &[("type", "cluster")]);
-    assert_eq!(pointer(&answer, "/ready-status"), "Terminated");
-    assert_eq!(pointer(&answer, "/ready-phase"), "not-present");
-    assert_eq!(
-        pointer(&answer, "/apps/0/clusters/1/ready-status"),
-        "Terminated"
-    );
-    assert_eq!(
-        pointer(&answer, "/ready-reason"),
-        "all resources are gone, as asked"
     );
 }
 

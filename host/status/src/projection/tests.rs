@@ -237,6 +237,30 @@ fn what_stays_in_its_state_keeps_its_time() {
     assert_eq!(times(&third), [1, 3]);
 }
 
+#[test]
+fn the_objects_own_time_counts_more_than_when_it_was_first_seen() {
+    let of = |since_ms: Option<i64>, previous: Option<&ClusterView>, now_ms: i64| {
+        let mut input = input("edge01", Vec::new());
+        let since = Verdict {
+            since_ms,
+            ..verdict(Phase::Ready, "", "")
+        };
+        let object = object("v1", "Service", "default", "a");
+        report(&mut input, vec![observed(object, since)]);
+        let view = project(input, previous, now_ms);
+        let shown = view.resources()[0].since_ms;
+        (view, shown)
+    };
+    let (first_seen, shown) = of(None, None, 50);
+    assert_eq!(shown, Some(50));
+    let (dated, shown) = of(Some(20), Some(&first_seen), 60);
+    assert_eq!(shown, Some(20));
+    let (_, shown) = of(Some(30), Some(&dated), 70);
+    assert_eq!(shown, Some(30));
+    // After a restart there is no view before, and it is the same time.
+    assert_eq!(of(Some(20), None, 1000).1, Some(20));
+}
+
 proptest! {
     /// Draws names and namespaces from few, so that they collide often.
     #[test]

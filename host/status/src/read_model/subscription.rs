@@ -109,6 +109,22 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_view_that_is_only_better_dated_is_shown_and_nobody_is_told() {
+        let model = ReadModel::default();
+        let view = |status: &str| context(FIRST, status, Vec::new());
+        model.refresh_context(&id(FIRST), view("Instantiated"));
+        assert!(model.inspect(|it| it.context(&id(FIRST)).is_none()));
+        model.publish_context(&id(FIRST), Some(view("Instantiated")));
+        let (generation, mut subscription) = model.subscribe(Snapshot::generation);
+        model.refresh_context(&id(FIRST), view("Terminating"));
+        let status = model.inspect(|it| it.context(&id(FIRST)).unwrap().status.clone());
+        assert_eq!(status, Some("Terminating".into()));
+        assert_eq!(model.inspect(Snapshot::generation), generation);
+        model.publish_context(&id(SECOND), Some(view("Instantiated")));
+        assert_eq!(subscription.next().await, Ok(changed(2, SECOND)));
+    }
+
+    #[tokio::test]
     async fn a_subscriber_that_falls_behind_is_told_so_and_goes_on() {
         let model = ReadModel::default();
         let ((), mut subscription) = model.subscribe(|_| ());

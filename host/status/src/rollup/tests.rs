@@ -23,7 +23,9 @@ fn check(phases: &[Phase], desired: Desired, state: &str, phase: Phase, worst: O
 
 #[test]
 fn the_worst_wins_and_is_named() {
-    use Phase::{Failed, NotPresent, Pending, Present, Ready, Suspended, Terminating, Unknown};
+    use Phase::{
+        Degraded, Failed, NotPresent, Pending, Present, Ready, Suspended, Terminating, Unknown,
+    };
     let present = Desired::Present;
     check(&[Ready, Present], present, "Ready", Ready, None);
     check(&[Present, Present], present, "Present", Present, None);
@@ -34,7 +36,14 @@ fn the_worst_wins_and_is_named() {
         Suspended,
         Some(1),
     );
-    check(&[Pending, Suspended], present, "Pending", Pending, Some(0));
+    check(
+        &[Suspended, Degraded],
+        present,
+        "Degraded",
+        Degraded,
+        Some(1),
+    );
+    check(&[Pending, Degraded], present, "Pending", Pending, Some(0));
     check(
         &[Terminating, Pending],
         present,
@@ -143,6 +152,31 @@ fn a_context_is_to_go_once_termination_began() {
     );
 }
 
+/// The order of the design, from best to worst; equally good ones on one line.
+const SEVERITIES: [&[Phase]; 8] = [
+    &[Phase::Ready, Phase::Present],
+    &[Phase::Suspended],
+    &[Phase::Degraded],
+    &[Phase::Pending],
+    &[Phase::Terminating],
+    &[Phase::NotPresent],
+    &[Phase::Failed],
+    &[Phase::Unknown],
+];
+
+#[test]
+fn of_any_two_phases_the_worse_one_is_the_whole() {
+    assert_eq!(SEVERITIES.concat(), Phase::ALL);
+    for (rank, better) in SEVERITIES.iter().enumerate() {
+        for worse in SEVERITIES.iter().skip(rank + 1).copied().flatten() {
+            for better in *better {
+                let state = worse.state();
+                check(&[*better, *worse], Desired::Present, state, *worse, Some(1));
+            }
+        }
+    }
+}
+
 /// Resources with the group that each is folded in, in two different orders.
 fn shuffled() -> impl Strategy<Value = (Vec<Item>, Vec<Item>)> {
     let item = (select(Phase::ALL), 0..4_u8, 0..5_usize);
@@ -172,6 +206,26 @@ proptest! {
         }
         prop_assert_eq!(&fold_grouped(&items), &flat);
         prop_assert_eq!(&fold_grouped(&other_order), &flat);
+    }
+
+    #[test]
+    fn every_resource_is_counted_once_in_its_phase((items, _) in shuffled()) {
+        let counts = fold_grouped(&items).counts().clone();
+        for phase in Phase::ALL {
+            let expected = items.iter().filter(|item| item.0 == *phase).count();
+            let counted = counts.get(phase).copied().unwrap_or_default();
+            prop_assert_eq!(usize::try_from(counted).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_to_go_is_never_better_than_terminating((items, _) in shuffled()) {
+        for desired in [Desired::Terminating, Desired::Absent] {
+            let result = fold_grouped(&items).result(desired);
+            let is_gone = items.iter().all(|item| item.0 == Phase::NotPresent);
+            let floor = Phase::Terminating.severity();
+            prop_assert!(is_gone || result.phase.severity() >= floor, "{:?}", result);
+        }
     }
 
     #[test]

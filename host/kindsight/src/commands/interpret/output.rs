@@ -107,7 +107,7 @@ impl Columns {
             head.extend(["INTERPRETER", "VERSION"]);
         }
         if self.explain {
-            head.push("DIGEST");
+            head.extend(["DIGEST", "SINCE"]);
         }
         head.push("MESSAGE");
         head
@@ -126,6 +126,7 @@ impl Columns {
             cells.push(line.phase.as_str());
         }
         let by = line.interpreter.as_ref();
+        let since = line.since.map_or_else(String::new, |it| it.to_string());
         if self.explain || self.wide {
             cells.extend([
                 by.map_or("", |by| &by.name),
@@ -133,7 +134,7 @@ impl Columns {
             ]);
         }
         if self.explain {
-            cells.push(by.map_or("", |by| by.digest.as_str()));
+            cells.extend([by.map_or("", |by| by.digest.as_str()), &since]);
         }
         cells.push(&line.message);
         table.row(&cells)
@@ -144,4 +145,30 @@ fn yaml(line: &impl Serialize) -> anyhow::Result<String> {
     let yaml = serde_saphyr::to_string(line);
     let yaml = yaml.map_err(|error| anyhow::anyhow!("write YAML: {error}"))?;
     Ok(clean_lines(&yaml) + "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use kindsight_model::{Object, Phase, Verdict};
+
+    use super::*;
+
+    #[test]
+    fn a_state_is_dated_where_its_object_tells_since_when_it_holds() {
+        let object = Object::from_json(r#"{"kind": "Pod", "metadata": {"name": "p"}}"#).unwrap();
+        let row = |since_ms| {
+            let verdict = Verdict {
+                since_ms,
+                ..Verdict::host(Phase::Failed, "Evicted", "")
+            };
+            let mut out = Vec::new();
+            let mut printer = Printer::new(&mut out, VerdictOutput::Table, true);
+            let line = ObjectVerdict::new(&object, verdict);
+            printer.print(&[line]).unwrap();
+            printer.finish().unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert!(row(Some(1_704_067_200_000)).contains("  2024-01-01T00:00:00Z  "));
+        assert!(!row(None).contains("2024"));
+    }
 }

@@ -13,11 +13,16 @@ use crate::table::{Table, clean};
 
 /// Prints one line per resource, and the totals. Ages are relative to `now_ms`.
 pub(super) fn print(mut to: impl Write, status: &Status<'_>, now_ms: i64) -> io::Result<()> {
+    let explain = resources(status).any(|(.., resource)| resource.interpreter.is_some());
     let columns = Columns {
-        explain: resources(status).any(|(.., resource)| resource.interpreter.is_some()),
+        explain,
+        owners: explain && resources(status).any(|(.., resource)| resource.owner.is_some()),
         now_ms,
     };
     let mut head = vec!["APP", "CLUSTER", "KIND", "NAME", "STATE", "REASON", "AGE"];
+    if columns.owners {
+        head.push("OWNER");
+    }
     if columns.explain {
         head.extend(["SINCE", "INTERPRETER", "DIGEST"]);
     }
@@ -115,6 +120,8 @@ fn whole(to: &mut impl Write, status: &Status<'_>) -> io::Result<()> {
 struct Columns {
     /// True to show the interpreter of each verdict.
     explain: bool,
+    /// True to show the owner of each child.
+    owners: bool,
     /// The time that ages are relative to, in Unix milliseconds.
     now_ms: i64,
 }
@@ -143,6 +150,10 @@ impl Columns {
             (&*resource.reason).into(),
             age.into(),
         ];
+        if self.owners {
+            let owner = resource.owner.as_ref();
+            cells.push(text(owner.map(|it| format!("{} {}", it.gvk.kind, it.name))));
+        }
         if self.explain {
             let by = resource.interpreter.as_deref();
             cells.extend([

@@ -1,0 +1,90 @@
+//! Changes of views by new verdicts.
+
+use kindsight_model::{ContextId, Verdict};
+use kindsight_status::{ContextView, ReadModel};
+
+/// The change of a view, from none to one that is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ViewChange {
+    /// It shows the same.
+    Nothing,
+    /// It says the same since another time: shown, and no transition that anybody is told of.
+    Since,
+    /// It says something else.
+    Verdicts,
+}
+
+impl ViewChange {
+    /// The change by showing one verdict instead of another on the same object. The time of the next
+    /// recheck is not shown.
+    pub(crate) fn between(shown: &Verdict, new: &Verdict) -> Self {
+        let is_same = shown.phase == new.phase
+            && shown.state == new.state
+            && shown.reason == new.reason
+            && shown.message == new.message
+            && shown.by == new.by;
+        match is_same {
+            false => Self::Verdicts,
+            true if shown.since_ms != new.since_ms => Self::Since,
+            true => Self::Nothing,
+        }
+    }
+
+    /// Publishes the view of a context, as far as it changed.
+    pub(crate) fn publish(
+        self,
+        read_model: &ReadModel,
+        id: &ContextId,
+        view: impl FnOnce() -> ContextView,
+    ) {
+        match self {
+            Self::Nothing => {}
+            Self::Since => read_model.refresh_context(id, view()),
+            Self::Verdicts => read_model.publish_context(id, Some(view())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use kindsight_model::{Digest, InterpretedBy, Phase};
+
+    use super::*;
+
+    #[test]
+    fn a_better_date_is_no_new_verdict_and_everything_that_is_read_is_one() {
+        let shown = || Verdict::host(Phase::Pending, "Waiting", "for a node");
+        let between = |new: Verdict| ViewChange::between(&shown(), &new);
+        assert_eq!(between(shown()), ViewChange::Nothing);
+        let rechecked = Verdict {
+            recheck_at_ms: Some(1),
+            ..shown()
+        };
+        assert_eq!(between(rechecked), ViewChange::Nothing);
+        let dated = Verdict {
+            since_ms: Some(1),
+            ..shown()
+        };
+        assert_eq!(between(dated.clone()), ViewChange::Since);
+        assert_eq!(ViewChange::between(&dated, &shown()), ViewChange::Since);
+        let by = InterpretedBy {
+            name: "apps".parse().unwrap(),
+            version: "1.0.0".into(),
+            digest: Digest::of(b"apps"),
+        };
+        for new in [
+            Verdict::host(Phase::Failed, "Waiting", "for a node"),
+            Verdict::host(Phase::Pending, "Waits", "for a node"),
+            Verdict::host(Phase::Pending, "Waiting", "for a volume"),
+            Verdict {
+                state: "Draining".into(),
+                ..dated
+            },
+            shown().given_by(&Arc::new(by)),
+        ] {
+            assert_eq!(between(new.clone()), ViewChange::Verdicts, "{new:?}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Children: objects that another object of the same app and cluster owns, and therefore answers for.
+//!
+//! Ownership is read from `metadata.ownerReferences`. An object is a child where its owners lead, in any
+//! number of steps, to an object that counts: one that was sent, or one without an owner in the report.
+//! Owners that are not in the report, and owners that own each other, lead nowhere: what they own counts
+//! as if it had no owner.
+
+use std::collections::VecDeque;
+
+use kindsight_model::{Object, Owner};
+
+use crate::map::{Map, map_for};
+use crate::resource_view::ResourceView;
+
+/// Sets the owner of each child. Resources that were sent are none, since they are part of the app in
+/// their own right.
+///
+/// Linear in the number of resources and owner references.
+pub(super) fn set_owners(resources: &mut [ResourceView]) {
+    let links = links(resources);
+    if links.is_empty() {
+        return;
+    }
+    let steps = steps(resources, &links);
+    let step = |at: usize| steps.get(at).copied().flatten();
+    for Link { child, owner } in links {
+        // Only owners that are nearer to what counts: so following owners always ends there.
+        if let (Some(of_child), Some(of_owner)) = (step(child), step(owner))
+            && of_owner < of_child
+            && let Some(resource) = resources.get_mut(child)
+        {
+            resource.owner.get_or_insert(owner);
+        }
+    }
+}
+
+/// Positions of a resource and of one of its owners.
+struct Link {
+    child: usize,
+    owner: usize,
+}
+
+/// The owners of all resources that were not sent, in the order of their references.
+fn links(resources: &[ResourceView]) -> Vec<Link> {
+    let owned = |resource: &&ResourceView| !resource.expected && !owners(resource).is_empty();
+    if !resources.iter().any(|resource| owned(&resource)) {
+        return Vec::new();
+    }
+    let index = Index::of(resources);
+    let owned = resources.iter().enumerate().filter(|(_, it)| owned(it));
+    let links = owned.flat_map(|(child, resource)| {
+        let namespace = resource.object.as_ref().map_or("", |it| &it.namespace);
+        let index = &index;
+        let found = owners(resource).iter();
+        let found = found.filter_map(move |owner| index.find(owner, namespace, child));
+        found.map(move |owner| Link { child, owner })
+    });
+    links.collect()
+}
+
+fn owners(resource: &ResourceView) -> &[Owner] {
+    resource.object.as_ref().map_or(&[], |it| &it.owners)
+}
+
+/// The number of steps from each resource to one that counts; none where its owners lead nowhere.
+fn steps(resources: &[ResourceView], links: &[Link]) -> Vec<Option<usize>> {
+    let mut has_owner = vec![false; resources.len()];
+    let mut children: Map<usize, Vec<usize>> = map_for(links.len());
+    for Link { child, owner } in links {
+        if let Some(mark) = has_owner.get_mut(*child) {
+            *mark = true;
+        }
+        children.entry(*owner).or_default().push(*child);
+    }
+    let counts = has_owner.iter().map(|has_owner| (!has_owner).then_some(0));
+    let mut steps: Vec<Option<usize>> = counts.collect();
+    let first = steps.iter().enumerate().filter(|(_, step)| step.is_some());
+    let mut waiting: VecDeque<(usize, usize)> = first.map(|(at, _)| (at, 0)).collect();
+    while let Some((owner, step)) = waiting.pop_front() {
+        for &child in children.get(&owner).into_iter().flatten() {
+            if let Some(unset @ None) = steps.get_mut(child) {
+                *unset = Some(step + 1);
+                waiting.push_back((child, step + 1));
+            }
+        }
+    }
+    steps
+}
+
+/// Kind, namespace and name.
+type Name<'a> = (&'a str, &'a str, &'a str);
+
+/// Positions of resources by what owner references name.
+struct Index<'a> {
+    uids: Map<&'a str, usize>,
+    names: Map<Name<'a>, FirstTwo>,
+    /// Of objects without a uid alone.
+    names_without_uid: Map<Name<'a>, FirstTwo>,
+}
+
+impl<'a> Index<'a> {
+    fn of(resources: &'a [ResourceView]) -> Self {
+        let mut index = Self {
+            uids: map_for(resources.len()),
+            names: map_for(resources.len()),
+            names_without_uid: map_for(0),
+        };
+        for (position, resource) in resources.iter().enumerate() {
+            if let Some(object) = &resource.object {
+                index.add(object, position);
+            }
+        }
+        index
+    }
+
+    fn add(&mut self, object: &'a Object, position: usize) {
+        let name: Name<'a> = (&object.gvk.kind, &object.namespace, &object.name);
+        self.names.entry(name).or_default().add(position);
+        if object.uid.is_empty() {
+            let without_uid = self.names_without_uid.entry(name).or_default();
+            without_uid.add(position);
+        } else {
+            self.uids.entry(&object.uid).or_insert(position);
+        }
+    }
+
+    /// The object that a reference means: by uid where both have one, else by Kind and name in the
+    /// namespace of the object that is owned. Never that object itself.
+    fn find(&self, owner: &Owner, namespace: &str, child: usize) -> Option<usize> {
+        let name: Name<'_> = (&owner.kind, namespace, &owner.name);
+        let named = |index: &Map<Name<'_>, FirstTwo>| {
+            let named = index.get(&name).filter(|_| !owner.name.is_empty());
+            named.and_then(|named| named.other_than(child))
+        };
+        if owner.uid.is_empty() {
+            return named(&self.names);
+        }
+        let by_uid = self.uids.get(&*owner.uid).copied();
+        let by_uid = by_uid.filter(|&found| found != child);
+        by_uid.or_else(|| named(&self.names_without_uid))
+    }
+}
+
+/// The first two positions of a name: one of them is not the object that asks.
+#[derive(Default)]
+struct FirstTwo(Option<usize>, Option<usize>);
+
+impl FirstTwo {
+    fn add(&mut self, position: usize) {
+        if self.0.is_none() {
+            self.0 = Some(position);
+        } else {
+            self.1.get_or_insert(position);
+        }
+    }
+
+    fn other_than(&self, position: usize) -> Option<usize> {
+        self.0.filter(|&it| it != position).or(self.1)
+    }
+}
+
+#[cfg(test)]
+mod tests;
