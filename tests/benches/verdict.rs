@@ -64,7 +64,7 @@ impl Case {
         let interpreter = interpreters.load(component.wasm).expect("a component");
         let mut kinds = interpreter.description().kinds.iter();
         let fields = kinds
-            .find(|handled| handled.pattern.matches(&object.gvk))
+            .find(|handled| object.gvk.matches(&handled.pattern))
             .map(|handled| handled.fields.clone())
             .expect("a Kind it judges");
         interpreters

@@ -39,7 +39,7 @@ const NAMED_BY: &[(&str, &[&str])] = &[
 
 /// Crates of the workspace that each host crate may name. A new host crate is entered here.
 const CRATES: &[(&str, &[&str])] = &[
-    ("kindsight-model", &[]),
+    ("kindsight-model", &["kindsight-contract"]),
     ("kindsight-store", &[]),
     ("kindsight-folder", &[]),
     ("kindsight-api", &["kindsight-model"]),
@@ -54,7 +54,11 @@ const CRATES: &[(&str, &[&str])] = &[
     ("kindsight-code-cache", &["kindsight-model"]),
     (
         "kindsight-interpreter",
-        &["kindsight-code-cache", "kindsight-model"],
+        &[
+            "kindsight-code-cache",
+            "kindsight-contract",
+            "kindsight-model",
+        ],
     ),
     (
         "kindsight-catalog",
@@ -239,6 +243,7 @@ fn interpreters_name_the_sdk_and_nothing_of_the_host() {
     {
         let expected: &[&str] = match member.folder.as_str() {
             folder if folder == built_in => &["kindsight-guest-build"],
+            "sdk/rust" => &["kindsight-contract"],
             folder if folder.starts_with("sdk/") => &[],
             _ => &["kindsight-sdk"],
         };

@@ -8,11 +8,7 @@ mod generated {
     });
 }
 
-pub(crate) use generated::exports::kindsight::interpreter::interpreter::{
-    Description, Failure, Input, Verdict,
-};
+pub(crate) use generated::exports::kindsight::interpreter::interpreter::{Failure, Input, Verdict};
 pub(crate) use generated::kindsight::interpreter::log;
-pub(crate) use generated::kindsight::interpreter::types::{
-    HandledKind, KindPattern, Phase, RelatedObject, Relation,
-};
+pub(crate) use generated::kindsight::interpreter::types::RelatedObject;
 pub(crate) use generated::{Plugin, PluginPre};

@@ -190,7 +190,9 @@ mod tests {
         };
         let handled = HandledKind {
             pattern,
+            when: None,
             fields: Fields::new(&[""]),
+            uses_now: false,
             related: vec![rule; 8],
         };
         let object = r#"{"kind": "Owner", "metadata": {"name": "o", "uid": "u"}}"#;

@@ -5,9 +5,11 @@
 mod fixtures;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use kindsight_code_cache::CodeCache;
 use kindsight_model::{Digest, InterpretedBy, InterpreterName};
+use wasmtime::Store;
 use wasmtime::component::Component;
 
 use crate::aot::{self, compatibility};
@@ -56,9 +58,10 @@ impl Interpreter {
             .instantiate_pre(&component)
             .and_then(PluginPre::new)
             .map_err(|error| LoadError::Shapes(format!("{error:#}")))?;
-        let description = describe(&pre, &digest, limits)?;
+        let mut description = describe(&pre, &digest, limits)?;
+        let fixtures = fixtures::list(&pre, &digest, limits, &mut description)?;
         let interpreter = Self::new(digest, description, pre);
-        fixtures::try_all(&interpreter, limits)?;
+        fixtures::try_all(&interpreter, limits, &fixtures)?;
         Ok(interpreter)
     }
 }
@@ -97,24 +100,51 @@ fn describe(
     digest: &Digest,
     limits: &Limits,
 ) -> Result<Description, LoadError> {
-    let mut store = store(
-        pre.engine(),
-        InstanceContext::new(unnamed(digest), Arc::default(), limits.memory_bytes_max),
-    );
-    store.set_hostcall_fuel(LOAD_ANSWER_BYTES_MAX);
     // A call that has to make an instance first pays for it out of its own deadline.
-    begin(&mut store, limits.call_deadline / START_SHARE);
-    let instance = pre.instance_pre().instantiate(&mut store);
-    let instance = instance.map_err(|error| match fault_of(&store, &error) {
-        Fault::InvalidAnswer(what) => LoadError::Instance(what),
-        fault => LoadError::Call("start", fault),
+    let start = limits.call_deadline / START_SHARE;
+    let mut instance = Instance::start(pre, unnamed(digest), limits, start)?;
+    let json = instance.call("describe", |plugin, store| {
+        plugin
+            .kindsight_interpreter_description()
+            .call_describe(store)
     })?;
-    let plugin = Plugin::new(&mut store, &instance)
-        .map_err(|error| LoadError::Shapes(format!("{error:#}")))?;
-    begin(&mut store, LOAD_DEADLINE);
-    let description = plugin
-        .kindsight_interpreter_interpreter()
-        .call_describe(&mut store)
-        .map_err(|error| LoadError::Call("describe", fault_of(&store, &error)))?;
-    Description::check(description).map_err(LoadError::Description)
+    Description::parse(&json).map_err(LoadError::Description)
+}
+
+/// An instance that answers what is asked once, when its component is loaded.
+struct Instance {
+    store: Store<InstanceContext>,
+    plugin: Plugin,
+}
+
+impl Instance {
+    fn start(
+        pre: &PluginPre<InstanceContext>,
+        by: Arc<InterpretedBy>,
+        limits: &Limits,
+        deadline: Duration,
+    ) -> Result<Self, LoadError> {
+        let context = InstanceContext::new(by, Arc::default(), limits.memory_bytes_max);
+        let mut store = store(pre.engine(), context);
+        store.set_hostcall_fuel(LOAD_ANSWER_BYTES_MAX);
+        begin(&mut store, deadline);
+        let instance = pre.instance_pre().instantiate(&mut store);
+        let instance = instance.map_err(|error| match fault_of(&store, &error) {
+            Fault::InvalidAnswer(what) => LoadError::Instance(what),
+            fault => LoadError::Call("start", fault),
+        })?;
+        let plugin = Plugin::new(&mut store, &instance)
+            .map_err(|error| LoadError::Shapes(format!("{error:#}")))?;
+        Ok(Self { store, plugin })
+    }
+
+    fn call(
+        &mut self,
+        name: &'static str,
+        call: impl FnOnce(&Plugin, &mut Store<InstanceContext>) -> wasmtime::Result<String>,
+    ) -> Result<String, LoadError> {
+        begin(&mut self.store, LOAD_DEADLINE);
+        let answer = call(&self.plugin, &mut self.store);
+        answer.map_err(|error| LoadError::Call(name, fault_of(&self.store, &error)))
+    }
 }

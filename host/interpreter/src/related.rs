@@ -14,8 +14,6 @@ use crate::describe::{RelatedRule, Relation};
 #[derive(Debug, Default)]
 pub struct Siblings {
     objects: Arc<[Object]>,
-    /// True for the related objects of a fixture: they match by Kind alone.
-    given: bool,
     index: OnceLock<Index>,
 }
 
@@ -39,24 +37,18 @@ impl Siblings {
         Self::default()
     }
 
-    /// The related objects of a fixture, which stand for those the host would find.
-    pub(crate) fn given(objects: &[Object]) -> Self {
-        Self {
-            objects: objects.into(),
-            given: true,
-            ..Self::default()
-        }
-    }
-
     /// Finds the related objects of `object` by a rule, in order of namespace and name; true where
     /// there were more than its limit.
     pub(crate) fn find(&self, rule: &RelatedRule, object: &Object) -> (Vec<&Object>, bool) {
         let mut found: Vec<&Object> = match &rule.relation {
-            _ if self.given => self.objects.iter().collect(),
             Relation::Owned => self.owned_by(object),
             Relation::SelectedBy(pointer) => self.selected_by(pointer, rule, object),
+            // Declared and checked, not searched yet: nothing is found.
+            Relation::Descendant | Relation::Owner | Relation::Labelled(_) | Relation::Named(_) => {
+                Vec::new()
+            }
         };
-        found.retain(|candidate| rule.pattern.matches(&candidate.gvk));
+        found.retain(|candidate| candidate.gvk.matches(&rule.pattern));
         found.sort_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
         let truncated = found.len() > rule.limit;
         found.truncate(rule.limit);
@@ -83,7 +75,7 @@ impl Siblings {
             return Vec::new();
         };
         let candidates = self.objects.iter().filter(|candidate| {
-            rule.pattern.matches(&candidate.gvk) && candidate.namespace == object.namespace
+            candidate.gvk.matches(&rule.pattern) && candidate.namespace == object.namespace
         });
         candidates
             .filter(|candidate| selects(selector, &candidate.labels()))

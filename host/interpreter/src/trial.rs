@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kindsight_model::{Object, Verdict};
+use kindsight_model::{Gvk, Object, Verdict};
 
 use crate::call_input::CallInput;
 use crate::fault::Fault;
@@ -13,6 +13,20 @@ use crate::pool::{Callee, InstancePool};
 use crate::related::Siblings;
 use crate::stats::CallStats;
 use crate::worker::Purpose;
+
+/// Reason why a trial gave no verdict, in words for the author.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TrialError {
+    /// Nothing in the description takes such objects.
+    #[error("no Kind of its description matches {0}")]
+    NoKind(Gvk),
+    /// The component declined.
+    #[error("it says it does not judge such an object")]
+    Unsupported,
+    /// The call ended in a fault.
+    #[error("{0}")]
+    Fault(#[from] Fault),
+}
 
 /// The pool of a trial holds instances of one component only.
 const SCOPE: u128 = 0;
@@ -40,21 +54,20 @@ impl<'i> Trial<'i> {
     /// Judges one object.
     ///
     /// # Errors
-    /// The reason why there is no verdict, in words for the author.
+    /// The reason why there is no verdict.
     pub(crate) fn judge(
         &mut self,
         object: &Object,
         siblings: &Siblings,
         now_ms: i64,
         settings: Option<&str>,
-    ) -> Result<Verdict, String> {
+    ) -> Result<Verdict, TrialError> {
         let handled = self.interpreter.description().kinds.iter();
         let handled = handled
-            .filter(|handled| handled.pattern.matches(&object.gvk))
-            .max_by_key(|handled| handled.pattern.specificity())
-            .ok_or_else(|| format!("no pattern of its description matches {}", object.gvk))?;
-        let text = |fault: Fault| fault.to_string();
-        self.input.fill(handled, object, siblings).map_err(text)?;
+            .filter(|handled| object.gvk.matches(&handled.pattern) && handled.takes(&object.json))
+            .max_by_key(|handled| handled.specificity())
+            .ok_or_else(|| TrialError::NoKind(object.gvk.clone()))?;
+        self.input.fill(handled, object, siblings)?;
         let callee = Callee {
             scope: SCOPE,
             interpreter: self.interpreter,
@@ -62,9 +75,9 @@ impl<'i> Trial<'i> {
             stats: &self.stats,
             purpose: Purpose::Reported,
         };
-        match self.pool.call(callee, &self.input, now_ms).map_err(text)? {
+        match self.pool.call(callee, &self.input, now_ms)? {
             Answer::Verdict(verdict) => Ok(verdict),
-            Answer::Unsupported => Err("it says it does not judge such an object".to_owned()),
+            Answer::Unsupported => Err(TrialError::Unsupported),
         }
     }
 }

@@ -134,7 +134,12 @@ impl Worker {
     ) -> Verdict {
         self.follow(set);
         let gvk = asked.gvk;
-        for route in self.routes(set, gvk).iter() {
+        let routes = self.routes(set, gvk);
+        let json = asked.object.map(|object| &*object.json);
+        for (position, route) in routes.iter().enumerate() {
+            if !route.takes(json, routes.get(..position).unwrap_or_default()) {
+                continue;
+            }
             let filled = match route.handled() {
                 Some(handled) => fill(&mut self.input, handled),
                 None => continue,

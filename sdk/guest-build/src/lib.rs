@@ -130,6 +130,7 @@ fn workspace_root() -> Result<PathBuf> {
 fn watch(root: &Path, guests: &[Guest]) {
     let shared = [
         "wit",
+        "sdk/contract",
         "sdk/rust/src",
         "sdk/rust/Cargo.toml",
         "Cargo.toml",

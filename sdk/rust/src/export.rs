@@ -2,44 +2,43 @@
 
 use std::marker::PhantomData;
 
-use crate::bindings::exports::kindsight::interpreter::{fixtures, interpreter};
+use kindsight_contract::limits::REASON_BYTES_MAX;
+
+use crate::bindings::exports::kindsight::interpreter::{description, interpreter};
 use crate::bindings::kindsight::interpreter::log as host_log;
-use crate::{Failure, Input, Interpreter, Object};
+use crate::{Failure, Input, Interpreter, Object, Verdict};
 
 /// Adapter from an [`Interpreter`] to the generated bindings; used by [`crate::export!`].
 pub struct Adapter<I>(PhantomData<I>);
 
-impl<I: Interpreter> interpreter::Guest for Adapter<I> {
-    fn describe() -> interpreter::Description {
+impl<I: Interpreter> description::Guest for Adapter<I> {
+    fn describe() -> String {
         install_panic_hook();
-        I::describe().0
+        I::describe().to_json()
     }
 
+    fn fixtures() -> String {
+        install_panic_hook();
+        crate::fixture::to_json(&I::fixtures())
+    }
+}
+
+impl<I: Interpreter> interpreter::Guest for Adapter<I> {
     fn interpret(input: interpreter::Input) -> Result<interpreter::Verdict, interpreter::Failure> {
         install_panic_hook();
         interpret::<I>(&input)
     }
 }
 
-impl<I: Interpreter> fixtures::Guest for Adapter<I> {
-    fn fixtures() -> Vec<fixtures::Fixture> {
-        install_panic_hook();
-        I::fixtures().into_iter().map(|fixture| fixture.0).collect()
-    }
-}
-
-/// One call, from the contract's types to the contract's types; the harness calls it natively.
-pub(crate) fn interpret<I: Interpreter>(
+/// One call, from the contract's types to the contract's types.
+fn interpret<I: Interpreter>(
     input: &interpreter::Input,
 ) -> Result<interpreter::Verdict, interpreter::Failure> {
-    let verdict = Object::read(&input.object, |object| {
-        I::interpret(object, &Input::new(input))
-    });
-    match verdict {
+    match judge::<I>(input) {
         Ok(verdict) => Ok(interpreter::Verdict {
-            state: verdict.state.into_owned(),
-            reason: clipped(verdict.reason.into_owned(), REASON_BYTES_MAX),
-            message: clipped(verdict.message.into_owned(), MESSAGE_BYTES_MAX),
+            state: verdict.state.name().to_owned(),
+            reason: verdict.reason.into_owned(),
+            message: verdict.message.into_owned(),
             recheck_at_ms: verdict.recheck_at_ms,
             extras: None,
         }),
@@ -49,8 +48,17 @@ pub(crate) fn interpret<I: Interpreter>(
     }
 }
 
-/// The longest reason the contract allows.
-const REASON_BYTES_MAX: usize = 128;
+/// One call; the harness makes it natively.
+pub(crate) fn judge<I: Interpreter>(input: &interpreter::Input) -> Result<Verdict, Failure> {
+    let verdict = Object::read(&input.object, |object| {
+        I::interpret(object, &Input::new(input))
+    })?;
+    Ok(Verdict {
+        reason: clipped(verdict.reason.into_owned(), REASON_BYTES_MAX).into(),
+        message: clipped(verdict.message.into_owned(), MESSAGE_BYTES_MAX).into(),
+        ..verdict
+    })
+}
 
 /// The longest message that hosts show. They take over little more from one call, and a controller
 /// may have written much more.

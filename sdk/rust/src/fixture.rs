@@ -1,66 +1,89 @@
 //! Fixtures of an interpreter.
 
-use crate::bindings::exports::kindsight::interpreter::fixtures as wit;
+use kindsight_contract::json::write_string;
+use kindsight_contract::time::rfc_3339;
 
 /// An object and the expected verdict; the host checks it before the component goes live.
 #[derive(Debug, Clone)]
-pub struct Fixture(pub(crate) wit::Fixture);
+pub struct Fixture {
+    name: String,
+    state: String,
+    object: String,
+    reason: Option<String>,
+    now_ms: i64,
+    settings: Option<String>,
+}
 
 impl Fixture {
     /// Creates a fixture with its name and the expected state.
     pub fn new(name: &str, state: &str) -> Self {
-        Self(wit::Fixture {
+        Self {
             name: name.to_owned(),
+            state: state.to_owned(),
             object: String::new(),
-            related: Vec::new(),
+            reason: None,
             now_ms: 0,
             settings: None,
-            expected: wit::Expectation {
-                state: state.to_owned(),
-                reason: None,
-            },
-        })
+        }
     }
 
     /// Sets the whole object, as JSON text.
     #[must_use]
     pub fn object(mut self, json: &str) -> Self {
-        json.clone_into(&mut self.0.object);
+        json.clone_into(&mut self.object);
         self
     }
 
     /// Sets the expected reason.
     #[must_use]
     pub fn reason(mut self, reason: &str) -> Self {
-        self.0.expected.reason = Some(reason.to_owned());
+        self.reason = Some(reason.to_owned());
         self
     }
 
     /// Sets the time of judging, in Unix milliseconds.
     #[must_use]
     pub fn now_ms(mut self, now_ms: i64) -> Self {
-        self.0.now_ms = now_ms;
+        self.now_ms = now_ms;
         self
     }
 
     /// Sets the settings, a JSON object.
     #[must_use]
     pub fn settings(mut self, json: &str) -> Self {
-        self.0.settings = Some(json.to_owned());
+        self.settings = Some(json.to_owned());
         self
     }
+}
 
-    /// Adds a related object: `(group, version, kind)`, name, and the whole object as JSON text.
-    #[must_use]
-    pub fn related(mut self, gvk: (&str, &str, &str), name: &str, json: &str) -> Self {
-        self.0.related.push(wit::RelatedObject {
-            group: gvk.0.to_owned(),
-            version: gvk.1.to_owned(),
-            kind: gvk.2.to_owned(),
-            namespace: String::new(),
-            name: name.to_owned(),
-            object: json.to_owned(),
+/// The JSON text of the contract.
+pub(crate) fn to_json(fixtures: &[Fixture]) -> String {
+    let mut json = "[".to_owned();
+    for (index, fixture) in fixtures.iter().enumerate() {
+        json.push_str(if index > 0 {
+            ",{\"name\":"
+        } else {
+            "{\"name\":"
         });
-        self
+        write_string(&fixture.name, &mut json);
+        json.push_str(",\"object\":");
+        json.push_str(&fixture.object);
+        if fixture.now_ms != 0 {
+            json.push_str(",\"now\":");
+            write_string(&rfc_3339(fixture.now_ms), &mut json);
+        }
+        if let Some(settings) = &fixture.settings {
+            json.push_str(",\"settings\":");
+            json.push_str(settings);
+        }
+        json.push_str(",\"expect\":{\"state\":");
+        write_string(&fixture.state, &mut json);
+        if let Some(reason) = &fixture.reason {
+            json.push_str(",\"reason\":");
+            write_string(reason, &mut json);
+        }
+        json.push_str("}}");
     }
+    json.push(']');
+    json
 }

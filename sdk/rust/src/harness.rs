@@ -5,30 +5,35 @@
 
 mod trim;
 
-use crate::bindings::exports::kindsight::interpreter::interpreter as wit;
-use crate::bindings::kindsight::interpreter::types::{HandledKind, KindPattern, RelatedObject};
-use crate::document::Document;
-use crate::{Failure, Interpreter, Node, Object, Verdict, export};
+use kindsight_contract::{Description, Expectation, ExpectedFailure, Fixture, HandledKind};
 
-/// Checks every fixture of `I`.
+use crate::bindings::exports::kindsight::interpreter::description::Guest;
+use crate::bindings::exports::kindsight::interpreter::interpreter as wit;
+use crate::bindings::kindsight::interpreter::types::RelatedObject;
+use crate::document::Document;
+use crate::{Adapter, Failure, Interpreter, Node, Object, Verdict, export};
+
+/// Checks the description and every fixture of `I`.
 ///
 /// # Panics
-/// When a fixture does not hold, or there is none: names each that failed, with the actual verdict.
+/// When the description breaks the contract, a fixture does not hold, or there is none: names each that
+/// failed, with the actual verdict.
 pub fn check_fixtures<I: Interpreter>() {
-    let fixtures = I::fixtures();
+    let description = described::<I>();
+    let fixtures = fixtures::<I>();
     assert!(!fixtures.is_empty(), "the interpreter has no fixtures");
     let wrong: Vec<String> = fixtures
         .iter()
         .filter_map(|fixture| {
-            let fixture = &fixture.0;
-            let related = fixture.related.clone();
-            let verdict = run::<I>(
-                &fixture.object,
-                related,
-                fixture.now_ms,
-                fixture.settings.clone(),
-            );
-            mismatch(&fixture.expected, verdict).map(|what| format!("{}: {what}", fixture.name))
+            let related = fixture
+                .related
+                .iter()
+                .filter_map(|json| related_object(json));
+            let related = related.collect();
+            let settings = fixture.settings.clone();
+            let verdict = run::<I>(&fixture.object, related, fixture.now_ms, settings);
+            mismatch(&description, &fixture.expect, verdict)
+                .map(|what| format!("{}: {what}", fixture.name))
         })
         .collect();
     assert!(
@@ -40,27 +45,111 @@ pub fn check_fixtures<I: Interpreter>() {
     );
 }
 
+/// The description of `I`, checked as the host does it, but strictly: what a host would warn of fails.
+fn described<I: Interpreter>() -> Description {
+    let json = <Adapter<I> as Guest>::describe();
+    let (description, warnings) = Description::parse(&json)
+        .unwrap_or_else(|problems| panic!("the description is wrong:\n{}", problems.join("\n")));
+    assert!(
+        warnings.is_empty(),
+        "the description is wrong:\n{}",
+        warnings.join("\n")
+    );
+    description
+}
+
+/// The fixtures of `I`, checked as its description.
+fn fixtures<I: Interpreter>() -> Vec<Fixture> {
+    let json = <Adapter<I> as Guest>::fixtures();
+    let (fixtures, warnings) = Fixture::parse_all(&json)
+        .unwrap_or_else(|problems| panic!("the fixtures are wrong:\n{}", problems.join("\n")));
+    assert!(
+        warnings.is_empty(),
+        "the fixtures are wrong:\n{}",
+        warnings.join("\n")
+    );
+    fixtures
+}
+
+/// A related object, named by itself.
+fn related_object(json: &str) -> Option<RelatedObject> {
+    let related = Object::read(json, |object| {
+        let text = |pointer: &str| object.at(pointer).text_or_empty().to_owned();
+        Ok(RelatedObject {
+            group: object.group().to_owned(),
+            version: object.version().to_owned(),
+            kind: object.kind().to_owned(),
+            namespace: text("/metadata/namespace"),
+            name: text("/metadata/name"),
+            object: json.to_owned(),
+        })
+    });
+    related.ok()
+}
+
 /// Difference between a verdict and the expected one, if any.
 fn mismatch(
-    expected: &crate::bindings::exports::kindsight::interpreter::fixtures::Expectation,
+    description: &Description,
+    expected: &Expectation,
     verdict: Result<Verdict, Failure>,
 ) -> Option<String> {
-    let verdict = match verdict {
-        Ok(verdict) => verdict,
-        Err(failure) => return Some(format!("expected {}, got {failure:?}", expected.state)),
+    let is_expected = match &verdict {
+        Ok(verdict) => holds(description, expected, verdict),
+        Err(Failure::Unsupported) => expected.failure == Some(ExpectedFailure::Unsupported),
+        Err(Failure::InvalidInput(_)) => matches!(
+            expected.failure,
+            Some(ExpectedFailure::InvalidObject | ExpectedFailure::InvalidSettings)
+        ),
+        Err(Failure::Internal(_)) => false,
     };
-    let reason = expected.reason.as_deref();
-    if verdict.state == expected.state && reason.is_none_or(|reason| reason == verdict.reason) {
+    if is_expected {
         return None;
     }
-    Some(format!(
-        "expected {} {}, got {} {} ({})",
-        expected.state,
-        reason.unwrap_or_default(),
-        verdict.state,
-        verdict.reason,
-        verdict.message
-    ))
+    let got = match verdict {
+        Ok(Verdict {
+            state,
+            reason,
+            message,
+            recheck_at_ms,
+        }) => match recheck_at_ms {
+            None => format!("{} {reason} ({message})", state.name()),
+            Some(at_ms) => format!(
+                "{} {reason} ({message}), recheck at {at_ms} ms",
+                state.name()
+            ),
+        },
+        Err(failure) => format!("{failure:?}"),
+    };
+    Some(format!("expected {}, got {got}", promise(expected)))
+}
+
+fn holds(description: &Description, expected: &Expectation, verdict: &Verdict) -> bool {
+    let is_same = |expected: &Option<String>, given: &str| {
+        expected.as_deref().is_none_or(|expected| expected == given)
+    };
+    let state = description.states.iter();
+    let mut state = state.filter(|state| verdict.state == *state.name);
+    let phase = state.next().map(|state| state.phase);
+    let recheck = expected.recheck_at_ms;
+    expected.failure.is_none()
+        && is_same(&expected.state, &verdict.state)
+        && is_same(&expected.reason, &verdict.reason)
+        && expected
+            .phase
+            .is_none_or(|expected| phase == Some(expected))
+        && recheck.is_none_or(|at_ms| verdict.recheck_at_ms == Some(at_ms))
+}
+
+/// An expectation in words.
+fn promise(expected: &Expectation) -> String {
+    let mut words: Vec<String> = Vec::new();
+    words.extend(expected.state.clone());
+    words.extend(expected.reason.clone());
+    words.extend(expected.phase.map(|phase| format!("phase {phase}")));
+    let recheck = expected.recheck_at_ms;
+    words.extend(recheck.map(|at_ms| format!("recheck at {at_ms} ms")));
+    words.extend(expected.failure.map(|failure| failure.to_string()));
+    words.join(" ")
 }
 
 /// Judges one whole object at the time 0, without related objects or settings.
@@ -93,7 +182,7 @@ pub fn interpret_trimmed<I: Interpreter>(json: &str) -> Result<Verdict, Failure>
         settings: None,
         extras: None,
     };
-    answer(export::interpret::<I>(&input))
+    export::judge::<I>(&input)
 }
 
 /// Trims an object to the fields `I` declares for it, as the host does.
@@ -102,7 +191,7 @@ pub fn interpret_trimmed<I: Interpreter>(json: &str) -> Result<Verdict, Failure>
 /// [`Failure::Unsupported`] when no declared Kind matches, [`Failure::InvalidInput`] when it is not
 /// a JSON object.
 pub fn trim<I: Interpreter>(json: &str) -> Result<String, Failure> {
-    let description = I::describe().0;
+    let description = described::<I>();
     Object::read(json, |object| {
         let kind = handled(&description, object).ok_or(Failure::Unsupported)?;
         Ok(trim::text(object.root(), &kind.fields))
@@ -115,7 +204,7 @@ fn run<I: Interpreter>(
     now_ms: i64,
     settings: Option<String>,
 ) -> Result<Verdict, Failure> {
-    let description = I::describe().0;
+    let description = described::<I>();
     let (object, related) = Object::read(json, |object| {
         let kind = handled(&description, object).ok_or(Failure::Unsupported)?;
         let related = related
@@ -123,33 +212,30 @@ fn run<I: Interpreter>(
             .map(|related| trim_related(related, kind));
         Ok((trim::text(object.root(), &kind.fields), related.collect()))
     })?;
-    let verdict = answer(export::interpret::<I>(&wit::Input {
+    let verdict = export::judge::<I>(&wit::Input {
         object,
         related,
         truncated: false,
         now_ms,
         settings,
         extras: None,
-    }))?;
-    let declared = description
-        .states
-        .iter()
-        .any(|state| state.name == verdict.state);
-    if declared {
+    })?;
+    let mut declared = description.states.iter();
+    if declared.any(|state| verdict.state == *state.name) {
         Ok(verdict)
     } else {
+        let name = verdict.state.name();
         Err(Failure::Internal(format!(
-            "state {} is not declared",
-            verdict.state
+            "the state {name} is not declared: add it to `states` in `describe`"
         )))
     }
 }
 
 fn trim_related(mut related: RelatedObject, kind: &HandledKind) -> RelatedObject {
-    let rule = kind
-        .related
-        .iter()
-        .find(|rule| matches(&rule.kind, &related.group, &related.version, &related.kind));
+    let rule = kind.related.iter().find(|rule| {
+        rule.pattern
+            .matches(&related.group, &related.version, &related.kind)
+    });
     let document = Document::read(&related.object).ok();
     let trimmed = rule
         .zip(document.as_ref())
@@ -160,49 +246,13 @@ fn trim_related(mut related: RelatedObject, kind: &HandledKind) -> RelatedObject
     related
 }
 
-/// The most specific declared Kind that matches.
-fn handled<'d>(description: &'d wit::Description, object: &Object<'_>) -> Option<&'d HandledKind> {
+/// The most specific declared Kind that takes the object.
+fn handled<'d>(description: &'d Description, object: &Object<'_>) -> Option<&'d HandledKind> {
     let (group, version, kind) = (object.group(), object.version(), object.kind());
-    description
-        .kinds
-        .iter()
-        .filter(|handled| matches(&handled.pattern, group, version, kind))
-        .max_by_key(|handled| {
-            let KindPattern {
-                group,
-                version,
-                kind,
-            } = &handled.pattern;
-            (
-                kind != "*",
-                !group.starts_with('*'),
-                group.len(),
-                version != "*",
-            )
-        })
-}
-
-fn matches(pattern: &KindPattern, group: &str, version: &str, kind: &str) -> bool {
-    let group_matches = match pattern.group.strip_prefix('*') {
-        Some("") => true,
-        Some(suffix) => group.len() > suffix.len() && group.ends_with(suffix),
-        None => pattern.group == group,
-    };
-    group_matches
-        && (pattern.version == "*" || pattern.version == version)
-        && (pattern.kind == "*" || pattern.kind == kind)
-}
-
-fn answer(result: Result<wit::Verdict, wit::Failure>) -> Result<Verdict, Failure> {
-    match result {
-        Ok(verdict) => Ok(Verdict {
-            state: verdict.state.into(),
-            reason: verdict.reason.into(),
-            message: verdict.message.into(),
-            recheck_at_ms: verdict.recheck_at_ms,
-        }),
-        Err(wit::Failure::Unsupported) => Err(Failure::Unsupported),
-        Err(wit::Failure::InvalidInput(what)) => Err(Failure::InvalidInput(what)),
-        Err(wit::Failure::Internal(what)) => Err(Failure::Internal(what)),
-    }
+    let has = |pointer: &String| object.at(pointer).is_present();
+    let kinds = description.kinds.iter();
+    kinds
+        .filter(|handled| handled.pattern.matches(group, version, kind))
+        .filter(|handled| handled.when.as_ref().is_none_or(has))
+        .max_by_key(|handled| handled.specificity())
 }

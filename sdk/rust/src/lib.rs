@@ -7,18 +7,19 @@
 //!
 //! struct Widgets;
 //!
+//! const DRAINING: State = State::new("Draining", Phase::Pending, "Finishing its work");
+//!
 //! impl Interpreter for Widgets {
 //!     fn describe() -> Description {
 //!         Description::new("widgets.example.com", "1.0.0", "Widgets of example.com")
 //!             .kind(Kind::new("example.com", "*", "Widget").fields(&["/status/phase"]))
-//!             .states(&[READY, PENDING])
-//!             .state("Draining", Phase::Pending, "Finishing its work before it stops")
+//!             .states(&[READY, DRAINING])
 //!     }
 //!
 //!     fn interpret(widget: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
 //!         Ok(match widget.at("/status/phase").text() {
 //!             Some("Running") => Verdict::ready("Running", ""),
-//!             Some("Draining") => Verdict::new("Draining", "Draining", "finishing its work"),
+//!             Some("Draining") => Verdict::new(DRAINING, "Draining", "finishing its work"),
 //!             phase => Verdict::pending("NotRunning", phase.unwrap_or("no phase yet")),
 //!         })
 //!     }
@@ -50,7 +51,7 @@
 pub mod bindings {
     wit_bindgen::generate!({
         path: "../../wit",
-        world: "plugin-with-fixtures",
+        world: "plugin",
         pub_export_macro: true,
         default_bindings_module: "kindsight_sdk::bindings",
         runtime_path: "::kindsight_sdk::wit_bindgen::rt",
@@ -76,11 +77,10 @@ mod input;
 mod node;
 mod object;
 pub mod standard;
-mod time;
 mod verdict;
 
 pub use condition::{Condition, ConditionStatus, Conditions};
-pub use description::{Description, Kind, Relation, StateName, states};
+pub use description::{Description, Kind, Relation, State, states};
 pub use export::{Adapter, LogLevel, log};
 pub use fixture::Fixture;
 pub use input::{Input, Related};
@@ -113,6 +113,6 @@ pub mod prelude {
     pub use crate::states::*;
     pub use crate::{
         Condition, ConditionStatus, Conditions, Description, Failure, Fixture, Input, Interpreter,
-        Kind, Node, Object, Phase, Related, Relation, Verdict, standard,
+        Kind, Node, Object, Phase, Related, Relation, State, Verdict, standard,
     };
 }

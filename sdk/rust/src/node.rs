@@ -1,7 +1,8 @@
 //! Reads untrusted JSON: a missing or malformed value reads as absent.
 
+use kindsight_contract::time::unix_ms;
+
 use crate::document::{Document, NONE, Value};
-use crate::time;
 
 /// A value in the object, or the absence of one.
 ///
@@ -35,12 +36,14 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The value at a JSON pointer, through objects and arrays.
+    /// The value at a JSON pointer (`/status/phase`), or at a dotted path (`.status.phase`), through
+    /// objects and arrays. A key with a dot in it needs a pointer.
     #[must_use]
-    pub fn at(self, pointer: &str) -> Self {
+    pub fn at(self, path: &str) -> Self {
+        let separator = if path.starts_with('.') { '.' } else { '/' };
         let mut node = self;
-        for token in pointer.split('/').skip(1) {
-            node = if token.contains('~') {
+        for token in path.split(separator).skip(1) {
+            node = if separator == '/' && token.contains('~') {
                 node.get(&token.replace("~1", "/").replace("~0", "~"))
             } else if node.is_array() {
                 let item = token.parse().ok().and_then(|index| node.items().nth(index));
@@ -112,7 +115,7 @@ impl<'a> Node<'a> {
 
     /// The moment an RFC 3339 string names, in Unix milliseconds.
     pub fn time_ms(self) -> Option<i64> {
-        time::unix_ms(self.text()?)
+        unix_ms(self.text()?)
     }
 
     /// The items of an array; nothing for anything else.

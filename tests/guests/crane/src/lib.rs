@@ -11,6 +11,13 @@ const SETTINGS: &str = r#"{
     "additionalProperties": false
 }"#;
 
+/// A crane that takes no new loads.
+const DRAINING: State = State::new(
+    "Draining",
+    Phase::Pending,
+    "Finishing its work before it stops",
+);
+
 /// The interpreter.
 pub struct Cranes;
 
@@ -18,12 +25,7 @@ impl Interpreter for Cranes {
     fn describe() -> Description {
         Description::new("crane", "1.0.0", "Cranes of example.com")
             .kind(Kind::new("example.com", "*", "Crane").fields(&["/status/phase"]))
-            .states(&[READY, PENDING])
-            .state(
-                "Draining",
-                Phase::Pending,
-                "Finishing its work before it stops",
-            )
+            .states(&[READY, PENDING, DRAINING])
             .settings_schema(SETTINGS)
     }
 
@@ -36,7 +38,7 @@ impl Interpreter for Cranes {
         Ok(match phase {
             _ if is_set == Some(true) => Verdict::ready("AsSet", phase),
             "Working" => Verdict::ready("Working", ""),
-            "Draining" => Verdict::new("Draining", "Draining", "it finishes its work"),
+            "Draining" => Verdict::new(DRAINING, "Draining", "it finishes its work"),
             _ => Verdict::pending("NotWorking", phase),
         })
     }

@@ -29,6 +29,16 @@ pub(crate) fn read<T>(then: impl FnOnce(&Object<'_>) -> T) -> T {
     read.expect("a JSON object")
 }
 
+/// A state whose name is known at run time only: it stays in memory.
+fn state(name: &str, phase: Phase, summary: &'static str) -> State {
+    State::new(name.to_owned().leak(), phase, summary)
+}
+
+/// A state of that name that no description declares.
+pub(crate) fn named(name: &str) -> State {
+    state(name, Phase::Ready, "")
+}
+
 /// Builds the description that the text describes.
 pub(crate) fn describe(text: &Object<'_>) -> Description {
     let part = |name, default| text.root().get(name).text().unwrap_or(default);
@@ -41,13 +51,14 @@ pub(crate) fn describe(text: &Object<'_>) -> Description {
     let states = text.at("/states");
     if states.is_array() {
         for state in states.items().filter_map(Node::text) {
-            description = description.state(state, Phase::Ready, "As declared");
+            description = description.states(&[self::state(state, Phase::Ready, "As declared")]);
         }
     } else {
         description = description.states(&[READY, PENDING, PRESENT]);
     }
     for number in 0..text.at("/more-states").integer().unwrap_or(0) {
-        description = description.state(&format!("More{number}"), Phase::Pending, "One of many");
+        let more = state(&format!("More{number}"), Phase::Pending, "One of many");
+        description = description.states(&[more]);
     }
     match text.at("/settings-schema").text() {
         Some(schema) => description.settings_schema(schema),

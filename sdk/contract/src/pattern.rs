@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-use crate::Gvk;
+use crate::limits::PATTERN_PART_BYTES_MAX;
 
-/// Group, version and Kind, of which parts may be open; see `kind-pattern` in the contract.
+/// Group, version and Kind, of which parts may be open.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct KindPattern {
-    /// Exact, `*.suffix`, or `*`.
+    /// Exact; `*.` and a suffix, which matches every group that ends in `.` and that suffix; or `*`. The
+    /// core group is the empty string.
     pub group: String,
     /// Exact, or `*`.
     pub version: String,
@@ -15,13 +16,24 @@ pub struct KindPattern {
     pub kind: String,
 }
 
-/// Rank of a pattern among those that match; greater is more specific.
+/// Rank of a pattern among those that match an object; greater is more specific: exact Kind, exact
+/// group, suffix (the longer one first), `*`; then an exact version; then one that asks for a field
+/// (`when`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Specificity {
     rank: Rank,
     /// Of two suffixes the longer one.
     suffix_len: usize,
     exact_version: bool,
+    has_when: bool,
+}
+
+impl Specificity {
+    /// The same for a pattern that takes only objects with a certain field, or any object.
+    #[must_use]
+    pub fn with_when(self, has_when: bool) -> Self {
+        Self { has_when, ..self }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,15 +48,15 @@ enum Rank {
 
 impl KindPattern {
     /// Returns whether objects of this Kind match.
-    pub fn matches(&self, gvk: &Gvk) -> bool {
-        let group = match self.group.strip_prefix('*') {
+    pub fn matches(&self, group: &str, version: &str, kind: &str) -> bool {
+        let group_matches = match self.group.strip_prefix('*') {
             Some("") => true,
-            Some(suffix) => gvk.group.len() > suffix.len() && gvk.group.ends_with(suffix),
-            None => self.group == *gvk.group,
+            Some(suffix) => group.len() > suffix.len() && group.ends_with(suffix),
+            None => self.group == group,
         };
-        group
-            && (self.version == "*" || self.version == *gvk.version)
-            && (self.kind == "*" || self.kind == *gvk.kind)
+        group_matches
+            && (self.version == "*" || self.version == version)
+            && (self.kind == "*" || self.kind == kind)
     }
 
     /// Its rank among the patterns that match an object.
@@ -63,27 +75,33 @@ impl KindPattern {
             rank,
             suffix_len: suffix.len(),
             exact_version: self.version != "*",
+            has_when: false,
         }
     }
 
-    /// The reason why the pattern is invalid, if it is.
-    pub fn problem(&self) -> Option<String> {
+    /// The parts that are invalid: the name of the member, and what would be right.
+    pub fn problems(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let rest = self.group.strip_prefix("*.").unwrap_or(&self.group);
-        let group = self.group == "*" || self.group.is_empty() || is_name(rest);
-        let version = self.version == "*" || is_name(&self.version);
-        let kind = self.kind == "*" || is_name(&self.kind);
-        if group && version && kind {
-            return None;
-        }
-        Some(format!(
-            "pattern `{self}`: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`"
-        ))
+        let group = if self.group == "core" {
+            Some("the core group is the empty string")
+        } else if self.group == "*" || self.group.is_empty() || is_name(rest) {
+            None
+        } else {
+            Some("a group is exact, `*.suffix` or `*`")
+        };
+        let exact_or_any = |part: &str, what| (part != "*" && !is_name(part)).then_some(what);
+        let version = exact_or_any(&self.version, "a version is exact or `*`");
+        let kind = exact_or_any(&self.kind, "a Kind is exact or `*`");
+        let parts = [("group", group), ("version", version), ("kind", kind)];
+        parts
+            .into_iter()
+            .filter_map(|(name, problem)| Some((name, problem?)))
     }
 }
 
 fn is_name(text: &str) -> bool {
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.');
-    (1..=253).contains(&text.len()) && text.bytes().all(letter)
+    (1..=PATTERN_PART_BYTES_MAX).contains(&text.len()) && text.bytes().all(letter)
 }
 
 impl fmt::Display for KindPattern {
@@ -106,7 +124,7 @@ mod tests {
 
     #[test]
     fn patterns_match_what_they_say() {
-        let gvk = Gvk::new("sql.cnrm.cloud.google.com", "v1", "SQLInstance");
+        let (actual, v1) = ("sql.cnrm.cloud.google.com", "v1");
         for (group, version, kind, expected) in [
             ("sql.cnrm.cloud.google.com", "v1", "SQLInstance", true),
             ("sql.cnrm.cloud.google.com", "*", "*", true),
@@ -119,7 +137,8 @@ mod tests {
             ("", "*", "*", false),
         ] {
             let pattern = pattern(group, version, kind);
-            assert_eq!(pattern.matches(&gvk), expected, "{pattern}");
+            let matches = pattern.matches(actual, v1, "SQLInstance");
+            assert_eq!(matches, expected, "{pattern}");
         }
     }
 
@@ -143,15 +162,27 @@ mod tests {
                 pair[0],
                 pair[1]
             );
+            let with_when = pair[0].specificity().with_when(true);
+            assert!(pair[0].specificity() < with_when && with_when < pair[1].specificity());
         }
     }
 
     #[test]
     fn a_pattern_with_a_star_inside_is_refused() {
         for bad in ["a*", "*a", "*.*", "a.*", "**"] {
-            assert!(pattern(bad, "*", "*").problem().is_some(), "{bad}");
+            assert_eq!(pattern(bad, "*", "*").problems().count(), 1, "{bad}");
         }
-        assert!(pattern("*.example.com", "*", "*").problem().is_none());
-        assert!(pattern("", "v1", "Pod").problem().is_none());
+        assert_eq!(pattern("*.example.com", "*", "*").problems().count(), 0);
+        assert_eq!(pattern("", "v1", "Pod").problems().count(), 0);
+        let core = pattern("core", "", "a b");
+        let problems: Vec<(&str, &str)> = core.problems().collect();
+        assert_eq!(
+            problems,
+            [
+                ("group", "the core group is the empty string"),
+                ("version", "a version is exact or `*`"),
+                ("kind", "a Kind is exact or `*`")
+            ]
+        );
     }
 }
