@@ -16,7 +16,6 @@ mod conditions;
 mod counts;
 mod effort;
 mod evidence;
-mod fixtures;
 mod members;
 mod nested;
 mod silence;
@@ -90,8 +89,8 @@ impl Interpreter for Generic {
         }
     }
 
-    fn fixtures() -> Vec<Fixture> {
-        fixtures::all()
+    fn fixtures() -> Fixtures {
+        fixtures!("fixtures")
     }
 }
 

@@ -19,7 +19,7 @@ impl<I: Interpreter> description::Guest for Adapter<I> {
 
     fn fixtures() -> String {
         install_panic_hook();
-        crate::fixture::to_json(&I::fixtures())
+        I::fixtures().into_json().into_owned()
     }
 }
 

@@ -1,89 +1,91 @@
 //! Fixtures of an interpreter.
 
-use kindsight_contract::json::write_string;
-use kindsight_contract::time::rfc_3339;
+use std::borrow::Cow;
+use std::path::Path;
 
-/// An object and the expected verdict; the host checks it before the component goes live.
+/// The fixtures of an interpreter: objects with the verdicts it promises, which the host checks before
+/// the component goes live.
+///
+/// Mostly the files of a folder, see [`fixtures!`](crate::fixtures!).
 #[derive(Debug, Clone)]
-pub struct Fixture {
-    name: String,
-    state: String,
-    object: String,
-    reason: Option<String>,
-    now_ms: i64,
-    settings: Option<String>,
+pub struct Fixtures {
+    json: Cow<'static, str>,
+    /// The folder they were read from; empty where there is none, and in a component.
+    folder: &'static str,
+    /// The names of its files, in order.
+    files: &'static [&'static str],
 }
 
-impl Fixture {
-    /// Creates a fixture with its name and the expected state.
-    pub fn new(name: &str, state: &str) -> Self {
+impl Fixtures {
+    /// No fixtures.
+    pub const fn none() -> Self {
+        Self::of_folder("[]", "", &[])
+    }
+
+    /// Fixtures as the JSON text of the contract (`wit/fixtures.schema.json`).
+    pub fn from_json(json: impl Into<Cow<'static, str>>) -> Self {
         Self {
-            name: name.to_owned(),
-            state: state.to_owned(),
-            object: String::new(),
-            reason: None,
-            now_ms: 0,
-            settings: None,
+            json: json.into(),
+            ..Self::none()
         }
     }
 
-    /// Sets the whole object, as JSON text.
-    #[must_use]
-    pub fn object(mut self, json: &str) -> Self {
-        json.clone_into(&mut self.object);
-        self
+    /// Fixtures that [`fixtures!`](crate::fixtures!) has read.
+    #[doc(hidden)]
+    pub const fn of_folder(
+        json: &'static str,
+        folder: &'static str,
+        files: &'static [&'static str],
+    ) -> Self {
+        Self {
+            json: Cow::Borrowed(json),
+            folder,
+            files,
+        }
     }
 
-    /// Sets the expected reason.
-    #[must_use]
-    pub fn reason(mut self, reason: &str) -> Self {
-        self.reason = Some(reason.to_owned());
-        self
+    /// The JSON text of the contract.
+    pub fn into_json(self) -> Cow<'static, str> {
+        self.json
     }
 
-    /// Sets the time of judging, in Unix milliseconds.
-    #[must_use]
-    pub fn now_ms(mut self, now_ms: i64) -> Self {
-        self.now_ms = now_ms;
-        self
-    }
-
-    /// Sets the settings, a JSON object.
-    #[must_use]
-    pub fn settings(mut self, json: &str) -> Self {
-        self.settings = Some(json.to_owned());
-        self
+    /// The files that were added to or removed from the folder since the crate was compiled.
+    pub(crate) fn unseen_files(&self) -> Vec<String> {
+        if self.folder.is_empty() {
+            return Vec::new();
+        }
+        let entries = std::fs::read_dir(self.folder).into_iter().flatten();
+        let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
+        let names = names.map(|name| name.to_string_lossy().into_owned());
+        let now: Vec<String> = names
+            .filter(|name| Path::new(name).extension() == Some("yaml".as_ref()))
+            .collect();
+        let added = now
+            .iter()
+            .filter(|name| !self.files.contains(&name.as_str()));
+        let removed = self
+            .files
+            .iter()
+            .filter(|name| !now.iter().any(|it| it == *name));
+        added
+            .map(String::as_str)
+            .chain(removed.copied())
+            .map(str::to_owned)
+            .collect()
     }
 }
 
-/// The JSON text of the contract.
-pub(crate) fn to_json(fixtures: &[Fixture]) -> String {
-    let mut json = "[".to_owned();
-    for (index, fixture) in fixtures.iter().enumerate() {
-        json.push_str(if index > 0 {
-            ",{\"name\":"
-        } else {
-            "{\"name\":"
-        });
-        write_string(&fixture.name, &mut json);
-        json.push_str(",\"object\":");
-        json.push_str(&fixture.object);
-        if fixture.now_ms != 0 {
-            json.push_str(",\"now\":");
-            write_string(&rfc_3339(fixture.now_ms), &mut json);
-        }
-        if let Some(settings) = &fixture.settings {
-            json.push_str(",\"settings\":");
-            json.push_str(settings);
-        }
-        json.push_str(",\"expect\":{\"state\":");
-        write_string(&fixture.state, &mut json);
-        if let Some(reason) = &fixture.reason {
-            json.push_str(",\"reason\":");
-            write_string(reason, &mut json);
-        }
-        json.push_str("}}");
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_come_and_go_are_noticed() {
+        const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
+        let of = |files| Fixtures::of_folder("[]", FOLDER, files).unseen_files();
+        assert_eq!(of(&["widgets.yaml"]), [""; 0]);
+        assert_eq!(of(&[]), ["widgets.yaml"]);
+        assert_eq!(of(&["gone.yaml", "widgets.yaml"]), ["gone.yaml"]);
+        assert_eq!(Fixtures::none().unseen_files(), [""; 0]);
     }
-    json.push(']');
-    json
 }

@@ -20,6 +20,12 @@ use crate::{Adapter, Failure, Interpreter, Node, Object, Verdict, export};
 /// failed, with the actual verdict.
 pub fn check_fixtures<I: Interpreter>() {
     let description = described::<I>();
+    let unseen = I::fixtures().unseen_files();
+    assert!(
+        unseen.is_empty(),
+        "files of fixtures came or went since this was compiled: {}; save any source file and run it again",
+        unseen.join(", ")
+    );
     let fixtures = fixtures::<I>();
     assert!(!fixtures.is_empty(), "the interpreter has no fixtures");
     let wrong: Vec<String> = fixtures

@@ -24,11 +24,8 @@
 //!         })
 //!     }
 //!
-//!     fn fixtures() -> Vec<Fixture> {
-//!         vec![
-//!             Fixture::new("a draining widget", "Draining")
-//!                 .object(r#"{"apiVersion": "example.com/v1", "kind": "Widget", "status": {"phase": "Draining"}}"#),
-//!         ]
+//!     fn fixtures() -> Fixtures {
+//!         fixtures!("fixtures")
 //!     }
 //! }
 //!
@@ -36,6 +33,14 @@
 //!
 //! // In the crate's own tests: every fixture, natively, without Wasm.
 //! kindsight_sdk::harness::check_fixtures::<Widgets>();
+//! ```
+//!
+//! The fixtures are files in the crate, `fixtures/*.yaml`, each a list:
+//!
+//! ```yaml
+//! - name: a draining widget
+//!   object: {apiVersion: example.com/v1, kind: Widget, status: {phase: Draining}}
+//!   expect: {state: Draining, reason: Draining}
 //! ```
 //!
 //! Build it as a `cdylib` for `wasm32-unknown-unknown`; the host accepts the module as it is, and
@@ -82,8 +87,9 @@ mod verdict;
 pub use condition::{Condition, ConditionStatus, Conditions};
 pub use description::{Description, Kind, Relation, State, states};
 pub use export::{Adapter, LogLevel, log};
-pub use fixture::Fixture;
+pub use fixture::Fixtures;
 pub use input::{Input, Related};
+pub use kindsight_sdk_macros::fixtures;
 pub use node::Node;
 pub use object::{Deletion, Object};
 pub use verdict::{Failure, Phase, Verdict};
@@ -103,8 +109,8 @@ pub trait Interpreter {
     fn interpret(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure>;
 
     /// Objects with the expected verdicts; the host checks them before the component goes live.
-    fn fixtures() -> Vec<Fixture> {
-        Vec::new()
+    fn fixtures() -> Fixtures {
+        Fixtures::none()
     }
 }
 
@@ -112,7 +118,7 @@ pub trait Interpreter {
 pub mod prelude {
     pub use crate::states::*;
     pub use crate::{
-        Condition, ConditionStatus, Conditions, Description, Failure, Fixture, Input, Interpreter,
-        Kind, Node, Object, Phase, Related, Relation, State, Verdict, standard,
+        Condition, ConditionStatus, Conditions, Description, Failure, Fixtures, Input, Interpreter,
+        Kind, Node, Object, Phase, Related, Relation, State, Verdict, fixtures, standard,
     };
 }

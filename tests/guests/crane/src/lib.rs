@@ -43,17 +43,8 @@ impl Interpreter for Cranes {
         })
     }
 
-    fn fixtures() -> Vec<Fixture> {
-        let crane = |phase: &str| {
-            format!(
-                r#"{{"apiVersion": "example.com/v1", "kind": "Crane", "status": {{"phase": "{phase}"}}}}"#
-            )
-        };
-        vec![
-            Fixture::new("a working crane", "Ready").object(&crane("Working")),
-            Fixture::new("a draining crane", "Draining").object(&crane("Draining")),
-            Fixture::new("a crane that is set up", "Pending").object(&crane("Rising")),
-        ]
+    fn fixtures() -> Fixtures {
+        fixtures!("fixtures")
     }
 }
 

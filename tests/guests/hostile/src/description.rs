@@ -91,12 +91,22 @@ fn kinds(text: &Object<'_>) -> Vec<Kind> {
     kinds.collect()
 }
 
-/// The fixtures that the text lists.
-pub(crate) fn fixtures(text: &Object<'_>) -> Vec<Fixture> {
+/// The fixtures that the text lists. Their objects are texts, which may be no objects.
+pub(crate) fn fixtures(text: &Object<'_>) -> Fixtures {
     let fixtures = text.at("/fixtures");
     let fixtures = fixtures.items().map(|fixture| {
         let part = |at: &str| fixture.at(at).text_or_empty();
-        Fixture::new(part("/0"), part("/2")).object(part("/1"))
+        let (name, object, state) = (quoted(part("/0")), part("/1"), quoted(part("/2")));
+        format!(r#"{{"name": {name}, "object": {object}, "expect": {{"state": {state}}}}}"#)
     });
-    fixtures.collect()
+    let fixtures: Vec<String> = fixtures.collect();
+    Fixtures::from_json(format!("[{}]", fixtures.join(",")))
+}
+
+/// A text as JSON.
+fn quoted(text: &str) -> String {
+    let escaped = text
+        .chars()
+        .map(|letter| format!("\\u{:04x}", u32::from(letter)));
+    format!("\"{}\"", escaped.collect::<String>())
 }
