@@ -100,12 +100,17 @@ fn tables() -> String {
     text
 }
 
-/// The constants of every crate of the host, by crate.
+/// The constants of the contract and of every crate of the host, by crate.
 fn constants() -> BTreeMap<String, Vec<Limit>> {
     let mut found = BTreeMap::new();
-    for file in files(&root().join("host")) {
+    let sources = [("host", "host"), ("sdk", "sdk/contract")];
+    let sources = sources.iter().flat_map(|(parent, folder)| {
+        let files = files(&root().join(folder)).into_iter();
+        files.map(move |file| (root().join(parent), file))
+    });
+    for (parent, file) in sources {
         let text = fs::read_to_string(&file).expect("a source file");
-        let krate = file.strip_prefix(root().join("host")).ok();
+        let krate = file.strip_prefix(parent).ok();
         let krate = krate.and_then(|path| path.iter().next()?.to_str());
         let limits = declared(&text, constant);
         let known: &mut Vec<Limit> = found.entry(krate.unwrap_or("").to_owned()).or_default();

@@ -1,42 +1,19 @@
 //! The built-in interpreters: the same verdict every time, and a verdict on every object.
 
+#[path = "common/plugins.rs"]
+mod plugins;
+
 use std::sync::Arc;
 
+use kindsight_contract::Fixture;
 use kindsight_interpreter::{
     Interpreter, Interpreters, Isolation, Limits, Memo, Published, Siblings, Worker,
 };
 use kindsight_model::{Gvk, Object, Source, Verdict, decode_bundle};
-use kindsight_sdk::Adapter;
-use kindsight_sdk::bindings::exports::kindsight::interpreter::fixtures::{Fixture, Guest};
+use plugins::{PLUGINS, Plugin};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Map, Value, json};
-
-/// The fixtures of every built-in interpreter, by the name of its folder.
-macro_rules! fixtures {
-    ($($folder:literal => $crate_name:ident::$interpreter:ident),+ $(,)?) => {
-        [$(($folder, <Adapter<$crate_name::$interpreter> as Guest>::fixtures as fn() -> Vec<Fixture>)),+]
-    };
-}
-
-/// A plugin's folder, and its fixtures.
-type Plugin = (&'static str, fn() -> Vec<Fixture>);
-
-const FIXTURES: [Plugin; 13] = fixtures! {
-    "apiextensions" => kindsight_plugin_apiextensions::ApiExtensions,
-    "apiregistration" => kindsight_plugin_apiregistration::ApiRegistration,
-    "apps" => kindsight_plugin_apps::Apps,
-    "autoscaling" => kindsight_plugin_autoscaling::Autoscaling,
-    "batch" => kindsight_plugin_batch::Batch,
-    "certificates" => kindsight_plugin_certificates::Certificates,
-    "core" => kindsight_plugin_core::Core,
-    "gateway" => kindsight_plugin_gateway::Gateway,
-    "generic" => kindsight_plugin_generic::Generic,
-    "networking" => kindsight_plugin_networking::Networking,
-    "policy" => kindsight_plugin_policy::Policy,
-    "rbac" => kindsight_plugin_rbac::Rbac,
-    "storage" => kindsight_plugin_storage::Storage,
-};
 
 /// All built-in interpreters, live.
 fn built_in() -> Interpreters {
@@ -59,16 +36,19 @@ fn forgetful(isolation: Isolation) -> Worker {
     Worker::new(limits, Arc::new(Memo::new(0)))
 }
 
-/// The object of a fixture, and its related objects.
+/// The fixtures of a plugin.
+fn fixtures_of(plugin: &Plugin) -> Vec<Fixture> {
+    let (fixtures, warnings) = Fixture::parse_all(&(plugin.fixtures)()).expect("fixtures");
+    assert_eq!(warnings, [""; 0]);
+    fixtures
+}
+
+/// The object of a fixture, among its related objects.
 fn example(fixture: &Fixture) -> (Object, Siblings) {
-    let object = Object::from_json(fixture.object.as_str()).expect("an object");
-    let related = fixture.related.iter().map(|related| {
-        let gvk = Gvk::new(&related.group, &related.version, &related.kind);
-        let mut object = Object::from_json_as(related.object.as_str(), &gvk).expect("an object");
-        object.name = related.name.as_str().into();
-        object
-    });
-    (object, Siblings::of(related.collect()))
+    let object = |json: &String| Object::from_json(json.as_str()).expect("an object");
+    let all = fixture.related.iter().chain([&fixture.object]);
+    let siblings = Siblings::of(all.map(object).collect());
+    (object(&fixture.object), siblings)
 }
 
 /// Every member as text, the interpreter's digest included.
@@ -78,7 +58,7 @@ fn bytes(verdict: &Verdict) -> String {
 
 #[test]
 fn every_interpreter_that_ships_is_tried_here() {
-    let tried = FIXTURES.map(|(folder, _)| folder);
+    let tried = PLUGINS.map(|plugin| plugin.folder);
     let shipped: Vec<&str> = kindsight_plugins::BUILT_IN
         .iter()
         .map(|it| it.name)
@@ -87,13 +67,32 @@ fn every_interpreter_that_ships_is_tried_here() {
 }
 
 #[test]
+fn an_interpreter_says_the_same_of_itself_every_time() {
+    for plugin in PLUGINS {
+        assert_eq!(
+            (plugin.describe)(),
+            (plugin.describe)(),
+            "{}",
+            plugin.folder
+        );
+        assert_eq!(
+            (plugin.fixtures)(),
+            (plugin.fixtures)(),
+            "{}",
+            plugin.folder
+        );
+    }
+}
+
+#[test]
 fn every_fixture_has_the_same_answer_warm_and_fresh() {
     let interpreters = built_in();
     let set = interpreters.published();
     let mut warm = forgetful(Isolation::Pooled);
     let mut fresh = forgetful(Isolation::PerCall);
-    for (folder, fixtures) in FIXTURES {
-        for fixture in fixtures() {
+    for plugin in PLUGINS {
+        let folder = plugin.folder;
+        for fixture in fixtures_of(&plugin) {
             let (object, siblings) = example(&fixture);
             let judge = |worker: &mut Worker| {
                 bytes(&worker.judge(&set, &object, &siblings, fixture.now_ms))
@@ -120,10 +119,7 @@ fn the_order_of_objects_makes_no_difference() {
         let (object, siblings) = example(fixture);
         bytes(&worker.judge(&set, &object, &siblings, fixture.now_ms))
     };
-    let all: Vec<Fixture> = FIXTURES
-        .iter()
-        .flat_map(|(_, fixtures)| fixtures())
-        .collect();
+    let all: Vec<Fixture> = PLUGINS.iter().flat_map(fixtures_of).collect();
     let forwards: Vec<String> = all.iter().map(&mut judge).collect();
     let mut backwards: Vec<String> = all.iter().rev().map(&mut judge).collect();
     backwards.reverse();

@@ -243,7 +243,8 @@ fn interpreters_name_the_sdk_and_nothing_of_the_host() {
     {
         let expected: &[&str] = match member.folder.as_str() {
             folder if folder == built_in => &["kindsight-guest-build"],
-            "sdk/rust" => &["kindsight-contract"],
+            "sdk/macros" => &["kindsight-contract"],
+            "sdk/rust" => &["kindsight-contract", "kindsight-sdk-macros"],
             folder if folder.starts_with("sdk/") => &[],
             _ => &["kindsight-sdk"],
         };

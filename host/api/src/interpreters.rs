@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 pub use detail::{
-    CallLimits, CallStatistics, DeclaredState, Faulting, HandledKind, InterpreterDetail, Latency,
+    CallLimits, CallStatistics, DeclaredReason, DeclaredState, Faulting, HandledKind,
+    InterpreterDetail, Latency,
 };
 pub use refusal::{LiveCondition, Refusal};
 pub use requests::{LoadParameters, Promotion, RemovalParameters};

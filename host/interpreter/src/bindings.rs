@@ -16,9 +16,7 @@ mod generated {
 }
 
 pub(crate) use generated::kindsight::interpreter::log;
-pub(crate) use generated::kindsight::interpreter::types::{
-    Description, Failure, HandledKind, KindPattern, Phase, Relation, Verdict,
-};
+pub(crate) use generated::kindsight::interpreter::types::{Failure, Verdict};
 
 /// Answer of a call.
 pub(crate) type JudgeResult = Result<Verdict, Failure>;

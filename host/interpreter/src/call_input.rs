@@ -8,11 +8,11 @@ use kindsight_contract::{
 };
 use kindsight_model::Object;
 
-use crate::bindings::{Input, RelatedSet};
+use crate::bindings;
 use crate::describe::HandledKind;
 use crate::exports::Encoding;
 use crate::limits::{BUFFER_BYTES_KEPT_MAX, INPUT_BYTES_MAX, RELATED_BYTES_READ_MAX};
-use crate::related::Siblings;
+use crate::related::{RelatedSet, Siblings};
 
 /// The input of one call in the encoding of its component, which is also the memo's key. At most
 /// [`INPUT_BYTES_MAX`] long. Its buffers are reused for the next call.
@@ -114,16 +114,16 @@ impl CallInput {
         &self,
         now_ms: Option<i64>,
         settings: &Settings,
-        judge: impl FnOnce(Input<'_>) -> T,
+        judge: impl FnOnce(bindings::Input<'_>) -> T,
     ) -> T {
         let text = |range: &Range<usize>| self.text.text().get(range.clone()).unwrap_or_default();
-        let sets = self.sets.iter().map(|set| RelatedSet {
+        let sets = self.sets.iter().map(|set| bindings::RelatedSet {
             objects: set.objects.iter().map(text).collect(),
             total: u32::try_from(set.total).unwrap_or(u32::MAX),
             coverage: set.coverage.into(),
         });
-        let related: Vec<RelatedSet<'_>> = sets.collect();
-        judge(Input {
+        let related: Vec<bindings::RelatedSet<'_>> = sets.collect();
+        judge(bindings::Input {
             object: text(&self.object),
             related: &related,
             now_ms,
@@ -181,10 +181,13 @@ impl Filling<'_, '_> {
         let place = input.begin_related();
         let mut bytes_read = 0;
         for rule in &self.handled.related {
-            let (found, total) = self.asked.siblings.find(rule, object);
-            let set_place = input.begin_set(Coverage::Unknown, total);
+            let found = (self.asked.siblings).find(&rule.rule, object, document.root());
+            let RelatedSet {
+                total, coverage, ..
+            } = found;
+            let set_place = input.begin_set(coverage, total);
             let mut objects = Vec::new();
-            for related in found {
+            for related in found.objects {
                 bytes_read += related.json.len();
                 let added = bytes_read <= RELATED_BYTES_READ_MAX
                     && self.add(&mut input, &rule.fields, related, &mut objects);
@@ -194,7 +197,7 @@ impl Filling<'_, '_> {
             }
             input.end_set(set_place, u32::try_from(objects.len()).unwrap_or(u32::MAX));
             self.sets.push(Set {
-                coverage: Coverage::Unknown,
+                coverage,
                 total,
                 objects,
             });

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use kindsight_model::{Gvk, Object, Verdict};
+use kindsight_model::{CoveredKinds, Gvk, Object, Verdict};
 
 use crate::fault::Fault;
 use crate::limits::Limits;
@@ -32,6 +32,8 @@ pub struct ReportedGroup {
     pub label: Arc<str>,
     /// The objects.
     pub objects: Arc<[Object]>,
+    /// The Kinds of which these are all.
+    pub covered: Arc<CoveredKinds>,
 }
 
 /// Differences between the verdicts of two sets.
@@ -155,6 +157,7 @@ impl Comparer {
         should_stop: &dyn Fn() -> bool,
     ) -> bool {
         let siblings = Siblings::of(Arc::clone(&group.objects));
+        let siblings = siblings.covered(Arc::clone(&group.covered));
         for object in group.objects.iter() {
             if should_stop() {
                 self.comparison.is_complete = false;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use wasmtime::Store;
 use wasmtime::component::{Component, ComponentExportIndex, Func, Instance, TypedFunc};
 
-use crate::bindings::{Description, Input, JudgeResult};
+use crate::bindings::{Input, JudgeResult};
 use crate::instance_context::InstanceContext;
 
 const DESCRIPTION: &str = "kindsight:interpreter/description@1.0.0";
@@ -25,6 +25,7 @@ pub(crate) enum Encoding {
 #[derive(Clone)]
 pub(crate) struct Exports {
     describe: ComponentExportIndex,
+    fixtures: ComponentExportIndex,
     judge: ComponentExportIndex,
     encoding: Encoding,
 }
@@ -40,8 +41,11 @@ impl Exports {
             let (_, function) = component.get_export(Some(&interface), function)?;
             Some(function)
         };
-        let describe = find(DESCRIPTION, "describe")
-            .ok_or_else(|| format!("`{DESCRIPTION}` has no function `describe`"))?;
+        let described = |function: &str| {
+            let missing = || format!("`{DESCRIPTION}` has no function `{function}`");
+            find(DESCRIPTION, function).ok_or_else(missing)
+        };
+        let (describe, fixtures) = (described("describe")?, described("fixtures")?);
         let view = find(VIEW, "judge-view").map(|judge| (Encoding::View, judge));
         let text = || find(TEXT, "judge").map(|judge| (Encoding::Text, judge));
         let (encoding, judge) = view.or_else(text).ok_or_else(|| {
@@ -49,6 +53,7 @@ impl Exports {
         })?;
         Ok(Self {
             describe,
+            fixtures,
             judge,
             encoding,
         })
@@ -67,8 +72,20 @@ impl Exports {
         &self,
         store: &mut Store<InstanceContext>,
         instance: &Instance,
-    ) -> wasmtime::Result<TypedFunc<(), (Description,)>> {
+    ) -> wasmtime::Result<TypedFunc<(), (String,)>> {
         instance.get_typed_func(store, &self.describe)
+    }
+
+    /// `fixtures` of an instance.
+    ///
+    /// # Errors
+    /// Its type is not the contract's.
+    pub(crate) fn fixtures(
+        &self,
+        store: &mut Store<InstanceContext>,
+        instance: &Instance,
+    ) -> wasmtime::Result<TypedFunc<(), (String,)>> {
+        instance.get_typed_func(store, &self.fixtures)
     }
 
     /// `judge` or `judge-view` of an instance.

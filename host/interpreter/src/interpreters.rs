@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use arc_swap::ArcSwap;
 use crossbeam_channel::{Sender, bounded};
 use kindsight_code_cache::CodeCache;
-use kindsight_model::{Object, Source, Verdict};
+use kindsight_model::{CoveredKinds, Object, Source, Verdict};
 
 use crate::compile::Compiler;
 use crate::engine::Engine;
@@ -248,7 +248,8 @@ impl Interpreters {
         now_ms: i64,
         is_gone: &Arc<AtomicBool>,
     ) -> Vec<Verdict> {
-        let siblings = Arc::new(Siblings::of(Arc::clone(objects)));
+        let siblings = Siblings::of(Arc::clone(objects));
+        let siblings = Arc::new(siblings.covered(Arc::new(CoveredKinds::partial())));
         let set = self.published();
         let slice = |reply| Slice {
             set: Arc::clone(&set),

@@ -51,7 +51,7 @@ mod worker_thread;
 
 pub use compare::{Change, Comparer, Comparison, ReportedGroup, Sample, compare};
 pub use compile::{ChildCompiler, Compiler, compile_child};
-pub use describe::{Description, HandledKind, RelatedRule, Relation, State};
+pub use describe::{Description, HandledKind, Reason, RelatedRule, Relation, State};
 pub use engine::Engine;
 pub use failed_input::FailedInput;
 pub use fault::Fault;

@@ -61,8 +61,8 @@ pub(crate) const LOAD_DEADLINE: Duration = Duration::from_secs(1);
 pub(crate) const ANSWER_BYTES_MAX: usize = 256 * 1024;
 /// Limit of the text in the answer of `describe` or `fixtures`, in bytes.
 pub(crate) const LOAD_ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// Longest state name, in bytes.
-pub(crate) const STATE_BYTES_MAX: usize = 64;
+/// Longest summary, and longest warning about a description, in bytes.
+pub(crate) const SUMMARY_BYTES_MAX: usize = 256;
 /// Longest reason, in bytes; longer ones are cut.
 pub(crate) const REASON_BYTES_MAX: usize = 128;
 /// Longest message, in bytes; longer ones are truncated.

@@ -5,10 +5,12 @@
 mod fixtures;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use kindsight_code_cache::CodeCache;
 use kindsight_model::{Digest, InterpretedBy, InterpreterName};
-use wasmtime::component::{Component, InstancePre};
+use wasmtime::Store;
+use wasmtime::component::{Component, InstancePre, TypedFunc};
 
 use crate::aot::{self, compatibility};
 use crate::bounded_store::{begin, fault_of, store};
@@ -56,9 +58,10 @@ impl Interpreter {
             .instantiate_pre(&component)
             .map_err(|error| LoadError::Shapes(format!("{error:#}")))?;
         let exports = Exports::of(&component).map_err(LoadError::Shapes)?;
-        let description = describe(&pre, &exports, &digest, limits)?;
+        let mut description = describe(&pre, &exports, &digest, limits)?;
+        let fixtures = fixtures::list(&pre, &exports, &digest, limits, &mut description)?;
         let interpreter = Self::new(digest, description, pre, exports);
-        fixtures::try_all(&interpreter, limits)?;
+        fixtures::try_all(&interpreter, limits, &fixtures)?;
         Ok(interpreter)
     }
 }
@@ -98,25 +101,50 @@ fn describe(
     digest: &Digest,
     limits: &Limits,
 ) -> Result<Description, LoadError> {
-    let mut store = store(
-        pre.engine(),
-        InstanceContext::new(unnamed(digest), Arc::default(), limits.memory_bytes_max),
-    );
-    store.set_hostcall_fuel(LOAD_ANSWER_BYTES_MAX);
     // A call that has to make an instance first pays for it out of its own deadline.
-    begin(&mut store, limits.call_deadline / START_SHARE);
-    let instance = pre.instantiate(&mut store);
-    let instance = instance.map_err(|error| match fault_of(&store, &error) {
-        Fault::InvalidAnswer(what) => LoadError::Instance(what),
-        fault => LoadError::Call("start", fault),
-    })?;
-    let describe = exports
-        .judge(&mut store, &instance)
-        .and_then(|_| exports.describe(&mut store, &instance))
-        .map_err(|error| LoadError::Shapes(format!("{error:#}")))?;
-    begin(&mut store, LOAD_DEADLINE);
-    let (description,) = describe
-        .call(&mut store, ())
-        .map_err(|error| LoadError::Call("describe", fault_of(&store, &error)))?;
-    Description::check(description).map_err(LoadError::Description)
+    let start = limits.call_deadline / START_SHARE;
+    let mut instance = Instance::start(pre, unnamed(digest), limits, start)?;
+    let shapes = |error: wasmtime::Error| LoadError::Shapes(format!("{error:#}"));
+    let (store, made) = (&mut instance.store, &instance.made);
+    exports.judge(store, made).map_err(shapes)?;
+    let describe = exports.describe(store, made).map_err(shapes)?;
+    let json = instance.call("describe", &describe)?;
+    Description::parse(&json).map_err(LoadError::Description)
+}
+
+/// An instance that answers what is asked once, when its component is loaded.
+struct Instance {
+    store: Store<InstanceContext>,
+    made: wasmtime::component::Instance,
+}
+
+impl Instance {
+    fn start(
+        pre: &InstancePre<InstanceContext>,
+        by: Arc<InterpretedBy>,
+        limits: &Limits,
+        deadline: Duration,
+    ) -> Result<Self, LoadError> {
+        let context = InstanceContext::new(by, Arc::default(), limits.memory_bytes_max);
+        let mut store = store(pre.engine(), context);
+        store.set_hostcall_fuel(LOAD_ANSWER_BYTES_MAX);
+        begin(&mut store, deadline);
+        let made = pre.instantiate(&mut store);
+        let made = made.map_err(|error| match fault_of(&store, &error) {
+            Fault::InvalidAnswer(what) => LoadError::Instance(what),
+            fault => LoadError::Call("start", fault),
+        })?;
+        Ok(Self { store, made })
+    }
+
+    fn call(
+        &mut self,
+        name: &'static str,
+        function: &TypedFunc<(), (String,)>,
+    ) -> Result<String, LoadError> {
+        begin(&mut self.store, LOAD_DEADLINE);
+        let answer = function.call(&mut self.store, ());
+        let answer = answer.map(|(json,)| json);
+        answer.map_err(|error| LoadError::Call(name, fault_of(&self.store, &error)))
+    }
 }

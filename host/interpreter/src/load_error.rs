@@ -43,6 +43,9 @@ pub enum LoadError {
     /// Its description breaks rules of the contract.
     #[error("its description is wrong: {}", first(.0))]
     Description(Vec<String>),
+    /// Its list of fixtures breaks rules of the contract.
+    #[error("its fixtures cannot be read: {}", first(.0))]
+    FixtureList(Vec<String>),
     /// Failed its own fixtures.
     #[error("{} of its fixtures do not hold: {}", .0.len(), first(.0))]
     Fixtures(Vec<String>),
@@ -79,6 +82,7 @@ impl LoadError {
             Self::Shapes(text) => Self::Shapes(one(text)),
             Self::Instance(text) => Self::Instance(one(text)),
             Self::Description(texts) => Self::Description(all(texts)),
+            Self::FixtureList(texts) => Self::FixtureList(all(texts)),
             Self::Fixtures(texts) => Self::Fixtures(all(texts)),
             // Numbers, and faults, which are clean already.
             it @ (Self::TooLarge(..) | Self::NotAnInterpreter | Self::Call(..)) => it,
@@ -98,6 +102,7 @@ impl LoadError {
             | Self::Instance(_)
             | Self::Call(..)
             | Self::Description(_)
+            | Self::FixtureList(_)
             | Self::Fixtures(_) => LoadStep::Tried,
         }
     }

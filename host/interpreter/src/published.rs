@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kindsight_contract::Node;
 use kindsight_model::{Gvk, KindPattern, Source};
 use sha2::{Digest as _, Sha256};
 
@@ -83,6 +84,18 @@ pub(crate) struct Route {
 }
 
 impl Route {
+    /// Returns whether it is asked about an object, whose root this is: it has the field that the entry asks
+    /// for, and none of the routes `before` leads to the same interpreter.
+    pub(crate) fn takes(&self, object: Node<'_>, before: &[Self]) -> bool {
+        let has_field = |route: &Self| {
+            let handled = route.handled();
+            handled.is_some_and(|handled| handled.takes(object))
+        };
+        let mut before = before.iter();
+        let is_asked = before.any(|it| it.live.scope == self.live.scope && has_field(it));
+        !is_asked && has_field(self)
+    }
+
     pub(crate) fn handled(&self) -> Option<&HandledKind> {
         self.live.interpreter.description().kinds.get(self.kind)
     }
@@ -150,26 +163,33 @@ impl Published {
         let mut routes: Vec<Route> = self
             .live
             .iter()
-            .filter_map(|live| route(live, gvk))
+            .flat_map(|live| routes_to(live, gvk))
             .collect();
         routes.sort_by_key(|route| {
-            let specificity = route.handled().map(|handled| handled.pattern.specificity());
+            let specificity = route.handled().map(HandledKind::specificity);
             std::cmp::Reverse((specificity, route.live.source))
         });
         routes
     }
 }
 
-/// The most specific of an interpreter's patterns that match.
-fn route(live: &Live, gvk: &Gvk) -> Option<Route> {
+/// The entries of an interpreter's description that may be asked about objects of this Kind: the most
+/// specific one that matches, and before it those that ask for a field.
+fn routes_to(live: &Live, gvk: &Gvk) -> Vec<Route> {
     let kinds = live.interpreter.description().kinds.iter().enumerate();
-    let (kind, _) = kinds
-        .filter(|(_, handled)| handled.pattern.matches(gvk))
-        .max_by_key(|(_, handled)| handled.pattern.specificity())?;
-    Some(Route {
-        live: live.clone(),
-        kind,
-    })
+    let mut kinds: Vec<_> = kinds
+        .filter(|(_, handled)| gvk.matches(&handled.pattern))
+        .collect();
+    kinds.sort_by_key(|(_, handled)| std::cmp::Reverse(handled.specificity()));
+    let unconditional = kinds.iter().position(|(_, handled)| handled.when.is_none());
+    kinds.truncate(unconditional.map_or(usize::MAX, |position| position + 1));
+    let kinds = kinds.into_iter();
+    kinds
+        .map(|(kind, _)| Route {
+            live: live.clone(),
+            kind,
+        })
+        .collect()
 }
 
 fn refuse_duplicates(live: &[Live]) -> Result<(), PublishError> {
@@ -204,10 +224,9 @@ fn refuse_duplicates(live: &[Live]) -> Result<(), PublishError> {
 
 fn shared_pattern(first: &Interpreter, second: &Interpreter) -> Option<KindPattern> {
     let claimed = &first.description().kinds;
-    let mut patterns = second.description().kinds.iter().map(|kind| &kind.pattern);
-    patterns
-        .find(|pattern| claimed.iter().any(|kind| kind.pattern == **pattern))
-        .cloned()
+    let mut kinds = second.description().kinds.iter();
+    let shared = kinds.find(|kind| claimed.iter().any(|it| it.conflicts(kind)))?;
+    Some(shared.pattern.clone())
 }
 
 impl Live {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kindsight_model::{Object, Verdict};
+use kindsight_model::{Gvk, Object, Verdict};
 
 use crate::call_input::{Asked, CallInput, Settings};
 use crate::fault::Fault;
@@ -13,6 +13,20 @@ use crate::pool::{Callee, InstancePool};
 use crate::related::Siblings;
 use crate::stats::CallStats;
 use crate::worker::Purpose;
+
+/// Reason why a trial gave no verdict, in words for the author.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TrialError {
+    /// Nothing in the description takes such objects.
+    #[error("no Kind of its description matches {0}")]
+    NoKind(Gvk),
+    /// The component declined.
+    #[error("it says it does not judge such an object: {0}")]
+    Unsupported(Arc<str>),
+    /// The call ended in a fault.
+    #[error("{0}")]
+    Fault(#[from] Fault),
+}
 
 /// The pool of a trial holds instances of one component only.
 const SCOPE: u128 = 0;
@@ -40,20 +54,22 @@ impl<'i> Trial<'i> {
     /// Judges one object.
     ///
     /// # Errors
-    /// The reason why there is no verdict, in words for the author.
+    /// The reason why there is no verdict.
     pub(crate) fn judge(
         &mut self,
         object: &Object,
         siblings: &Siblings,
         now_ms: i64,
         settings: &Settings,
-    ) -> Result<Verdict, String> {
-        let handled = self.interpreter.description().kinds.iter();
-        let handled = handled
-            .filter(|handled| handled.pattern.matches(&object.gvk))
-            .max_by_key(|handled| handled.pattern.specificity())
-            .ok_or_else(|| format!("no pattern of its description matches {}", object.gvk))?;
+    ) -> Result<Verdict, TrialError> {
         let tree = object.tree();
+        let handled = self.interpreter.description().kinds.iter();
+        let root = tree.document(&object.json);
+        let handled = handled
+            .filter(|handled| object.gvk.matches(&handled.pattern))
+            .filter(|handled| handled.takes(root.root()))
+            .max_by_key(|handled| handled.specificity())
+            .ok_or_else(|| TrialError::NoKind(object.gvk.clone()))?;
         let asked = Asked {
             object,
             tree: &tree,
@@ -69,12 +85,9 @@ impl<'i> Trial<'i> {
             stats: &self.stats,
             purpose: Purpose::Reported,
         };
-        let answer = self.pool.call(callee, &self.input, now_ms);
-        match answer.map_err(|fault: Fault| fault.to_string())? {
+        match self.pool.call(callee, &self.input, now_ms)? {
             Answer::Verdict(verdict) => Ok(verdict),
-            Answer::Unsupported(why) => {
-                Err(format!("it says it does not judge such an object: {why}"))
-            }
+            Answer::Unsupported(why) => Err(TrialError::Unsupported(why)),
         }
     }
 }

@@ -122,9 +122,14 @@ impl Worker {
             tree: &tree,
             siblings,
         };
-        let routes = self.routes(set, &object.gvk);
+        let question = Question {
+            gvk: &object.gvk,
+            asked: Some(asked),
+            purpose: Purpose::Reported,
+            now_ms,
+        };
         let mut recalled = None;
-        for route in routes.iter() {
+        for route in self.routes_of(set, question).iter() {
             let (Some(handled), live) = (route.handled(), &route.live) else {
                 continue;
             };
@@ -209,7 +214,7 @@ impl Worker {
     fn answer(&mut self, set: &Published, question: Question<'_>) -> Verdict {
         self.follow(set);
         let mut declined = String::new();
-        for route in self.routes(set, question.gvk).iter() {
+        for route in self.routes_of(set, question).iter() {
             let (Some(handled), live) = (route.handled(), &route.live) else {
                 continue;
             };
@@ -229,6 +234,26 @@ impl Worker {
         }
         let message = format!("no interpreter speaks for {}{declined}", question.gvk);
         Verdict::unknown(host_reason::NO_INTERPRETER, message)
+    }
+
+    /// The routes that are asked about an object, in order.
+    fn routes_of(&mut self, set: &Published, question: Question<'_>) -> Arc<[Route]> {
+        let routes = self.routes(set, question.gvk);
+        // Nearly no entry asks for a field, and none in benchmarks.
+        let asks = |route: &Route| {
+            route
+                .handled()
+                .is_some_and(|handled| handled.when.is_some())
+        };
+        let Some(asked) = question.asked.filter(|_| routes.iter().any(asks)) else {
+            return routes;
+        };
+        let document = asked.tree.document(&asked.object.json);
+        let root = document.root();
+        let taken = routes.iter().enumerate().filter(|(position, route)| {
+            route.takes(root, routes.get(..*position).unwrap_or_default())
+        });
+        taken.map(|(_, route)| route.clone()).collect()
     }
 
     fn log(&self, fault: &Fault, live: &Live, question: Question<'_>) {

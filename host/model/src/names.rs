@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use kindsight_contract::KindPattern;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -71,6 +72,11 @@ impl Gvk {
             version: version.into(),
             kind: kind.into(),
         }
+    }
+
+    /// Returns whether a pattern takes objects of this Kind.
+    pub fn matches(&self, pattern: &KindPattern) -> bool {
+        pattern.matches(&self.group, &self.version, &self.kind)
     }
 
     /// Returns whether it is a Secret of the core group, whatever the version.

@@ -1,9 +1,8 @@
 //! Kubernetes objects as clusters report them: identity, and the JSON without the content of Secrets.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kindsight_contract::{Node, ReadError, Tree};
+use kindsight_contract::{Node, ReadError, Relative, Tree, is_owned};
 
 use crate::lenient::{self, Lenient};
 use crate::redact::redacted;
@@ -34,6 +33,8 @@ pub struct Object {
     pub uid: Arc<str>,
     /// Its owners, from `metadata.ownerReferences`.
     pub owners: Arc<[Owner]>,
+    /// Its labels, from `metadata.labels`; values that are not strings are left out.
+    pub labels: Arc<[(Box<str>, Box<str>)]>,
     /// The whole object as JSON text, without the content of Secrets.
     pub json: Arc<str>,
     /// True if the JSON has `apiVersion` and `kind`, which an item of a list of one Kind may leave out.
@@ -97,16 +98,7 @@ impl Object {
     /// Returns whether `other` is an owner of this object: by uid where both sides have one, else by Kind
     /// and name in the same namespace.
     pub fn is_owned_by(&self, other: &Self) -> bool {
-        self.owners.iter().any(|owner| {
-            if owner.uid.is_empty() || other.uid.is_empty() {
-                !owner.name.is_empty()
-                    && owner.name == other.name
-                    && owner.kind == other.gvk.kind
-                    && self.namespace == other.namespace
-            } else {
-                owner.uid == other.uid
-            }
-        })
+        is_owned(self, other)
     }
 
     /// The JSON as a tree: the one it was made with, or else read anew.
@@ -128,19 +120,12 @@ impl Object {
         self.tree.as_ref().map_or(0, |tree| tree.bytes())
     }
 
-    /// The labels; values that are not strings are left out.
-    pub fn labels(&self) -> BTreeMap<String, String> {
-        let tree = self.tree();
-        let document = tree.document(&self.json);
-        let labels = document.root().get("metadata").get("labels").members();
-        let labels =
-            labels.filter_map(|(key, value)| Some((key.to_owned(), value.text()?.to_owned())));
-        labels.collect()
-    }
-
-    /// The value of one label; see [`Object::labels`].
-    pub fn label(&self, key: &str) -> Option<String> {
-        self.labels().remove(key)
+    /// The value of one label.
+    pub fn label(&self, key: &str) -> Option<&str> {
+        let mut labels = self.labels.iter();
+        labels
+            .find(|(name, _)| **name == *key)
+            .map(|(_, value)| &**value)
     }
 
     /// Reads an object, and returns whether content of a Secret was removed from it.
@@ -171,6 +156,7 @@ impl Object {
             name: head.text("name"),
             uid: head.text("uid"),
             owners: head.owners(),
+            labels: head.labels(),
             json: Arc::clone(json),
             tree: None,
         };
@@ -183,6 +169,33 @@ impl Object {
             None => tree,
         }));
         Ok((object, is_redacted))
+    }
+}
+
+impl Relative for Object {
+    fn gvk(&self) -> (&str, &str, &str) {
+        (&self.gvk.group, &self.gvk.version, &self.gvk.kind)
+    }
+
+    fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn uid(&self) -> &str {
+        &self.uid
+    }
+
+    fn owners(&self) -> impl Iterator<Item = (&str, &str, &str)> {
+        let owners = self.owners.iter();
+        owners.map(|Owner { kind, name, uid }| (&**kind, &**name, &**uid))
+    }
+
+    fn labels(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.labels.iter().map(|(key, value)| (&**key, &**value))
     }
 }
 
@@ -249,6 +262,15 @@ impl<'t> Head<'t> {
 
     fn text(&self, member: &str) -> Arc<str> {
         self.metadata.get(member).text_or_empty().into()
+    }
+
+    /// The labels; of those of one key the last one.
+    fn labels(&self) -> Arc<[(Box<str>, Box<str>)]> {
+        let labels = self.metadata.get("labels");
+        let is_last = |key: &str, value: Node<'_>| labels.get(key).is_same_node(value);
+        let texts = labels.members().filter(|(key, value)| is_last(key, *value));
+        let texts = texts.filter_map(|(key, value)| Some((key.into(), value.text()?.into())));
+        texts.collect()
     }
 
     /// The owners; an entry without name and uid matches no object.

@@ -28,6 +28,23 @@ crate::words! {
     }
 }
 
+impl From<kindsight_contract::Phase> for Phase {
+    fn from(phase: kindsight_contract::Phase) -> Self {
+        use kindsight_contract::Phase as Declared;
+        match phase {
+            Declared::Ready => Self::Ready,
+            Declared::Present => Self::Present,
+            Declared::Suspended => Self::Suspended,
+            Declared::Degraded => Self::Degraded,
+            Declared::Pending => Self::Pending,
+            Declared::Terminating => Self::Terminating,
+            Declared::NotPresent => Self::NotPresent,
+            Declared::Failed => Self::Failed,
+            Declared::Unknown => Self::Unknown,
+        }
+    }
+}
+
 impl Phase {
     /// Severity in a roll-up: 0 is best. Ready and Present have the same (design, section 1).
     pub fn severity(self) -> u8 {
@@ -67,6 +84,16 @@ mod tests {
     fn phases_are_listed_from_best_to_worst() {
         let severities: Vec<u8> = Phase::ALL.iter().map(|phase| phase.severity()).collect();
         assert_eq!(severities, [0, 0, 1, 2, 3, 4, 5, 6, 7]);
+    }
+
+    #[test]
+    fn the_contract_has_the_same_phases() {
+        let declared = kindsight_contract::Phase::ALL.iter();
+        let words: Vec<(Phase, &str)> = declared
+            .map(|phase| (Phase::from(*phase), phase.as_str()))
+            .collect();
+        let own: Vec<(Phase, &str)> = Phase::ALL.iter().map(|it| (*it, it.as_str())).collect();
+        assert_eq!(words, own);
     }
 
     #[test]

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use kindsight_appcontext::{AppSnapshot, ContextMeta, ContextSnapshot};
 use kindsight_interpreter::{Interpreters, Published};
-use kindsight_model::{ClusterName, ContextId, ContextStatus, DeploymentId, DigName, Object};
+use kindsight_model::{
+    ClusterName, ContextId, ContextStatus, CoveredKinds, DeploymentId, DigName, Object,
+};
 use kindsight_status::{AppView, ContextView};
 
 use crate::affected::Affected;
@@ -32,6 +34,8 @@ pub struct ReportedObjects {
     pub placement: String,
     /// The objects that were reported together, in the report's order.
     pub objects: Arc<[Object]>,
+    /// The Kinds of which these are all.
+    pub covered: Arc<CoveredKinds>,
 }
 
 /// The result of one step of a context towards another set.
@@ -189,6 +193,7 @@ impl ContextState {
             Some(ReportedObjects {
                 placement: format!("{}/{app}/{}", id.as_str(), placement.cluster()),
                 objects: Arc::clone(placement.reported()?),
+                covered: Arc::clone(placement.covered()),
             })
         })
     }

@@ -16,9 +16,8 @@ pub(crate) struct Judge<'p> {
 
 impl Judge<'_> {
     /// Judges a whole report.
-    pub(crate) fn judge(self, objects: &Arc<[Object]>, now_ms: i64) -> Vec<Verdict> {
-        let siblings = Arc::new(Siblings::of(Arc::clone(objects)));
-        self.judge_among(objects, &siblings, now_ms)
+    pub(crate) fn judge(self, siblings: &Arc<Siblings>, now_ms: i64) -> Vec<Verdict> {
+        self.judge_among(siblings.objects(), siblings, now_ms)
     }
 
     /// Judges some objects of a report.

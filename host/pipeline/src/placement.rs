@@ -10,7 +10,8 @@ use std::sync::{Arc, LazyLock};
 use kindsight_appcontext::ClusterSnapshot;
 use kindsight_interpreter::Siblings;
 use kindsight_model::{
-    Bundle, ClusterName, Coverage, DeploymentId, Object, Rejected, Verdict, decode_status,
+    Bundle, ClusterName, Coverage, CoveredKinds, DeploymentId, Object, Rejected, Verdict,
+    decode_status,
 };
 use kindsight_status::{
     ClusterInput, ClusterView, FAULTS_SHOWN_MAX, Report, Reported, Staleness as ShownStaleness,
@@ -41,6 +42,8 @@ pub(crate) struct Placement {
     /// The items of the last report that could not be read.
     rejected: Arc<[Rejected]>,
     coverage: Coverage,
+    /// The Kinds of which the last report has all objects.
+    covered: Arc<CoveredKinds>,
     /// True if any report had the list of any Kind: then reports without it cover every Kind too.
     covers_every_kind: bool,
     verdicts: Vec<Verdict>,
@@ -89,6 +92,7 @@ impl Placement {
             stored_hash: None,
             rejected: Arc::default(),
             coverage: Coverage::default(),
+            covered: Arc::default(),
             covers_every_kind: false,
             verdicts: Vec::new(),
             due: Due::default(),
@@ -134,6 +138,17 @@ impl Placement {
         self.view.clone()
     }
 
+    /// The objects of the last report, as each other's related objects; none until there was one.
+    fn siblings(&self) -> Option<Arc<Siblings>> {
+        let siblings = Siblings::of(Arc::clone(self.reported.as_ref()?));
+        Some(Arc::new(siblings.covered(Arc::clone(&self.covered))))
+    }
+
+    /// The Kinds of which the last report has all objects.
+    pub(crate) fn covered(&self) -> &Arc<CoveredKinds> {
+        &self.covered
+    }
+
     /// The objects of the last report; none until there was one.
     pub(crate) fn reported(&self) -> Option<&Arc<[Object]>> {
         self.reported.as_ref()
@@ -164,6 +179,7 @@ impl Placement {
         let rejected = bundle.rejected.iter().take(FAULTS_SHOWN_MAX);
         let faults = rejected.map(|it| format!("report: {}: {}", it.pointer, it.error).into());
         self.report_faults = faults.collect();
+        self.covered = Arc::new(bundle.covered_kinds());
         self.reported = Some(bundle.objects.into());
         self.rejected = bundle.rejected.into();
         self.coverage = bundle.coverage;
@@ -171,8 +187,10 @@ impl Placement {
 
     /// Judges the last report; verdicts on equal objects come from the memo.
     pub(crate) fn judge(&mut self, judge: Judge<'_>, now_ms: i64) {
+        if let Some(siblings) = self.siblings() {
+            self.verdicts = judge.judge(&siblings, now_ms);
+        }
         if let Some(objects) = &mut self.reported {
-            self.verdicts = judge.judge(objects, now_ms);
             settle(objects);
         }
         self.show(now_ms);
@@ -195,7 +213,8 @@ impl Placement {
         }
         let recheck = self.recheck.get_or_insert_with(|| {
             slice.count_lookups(objects.len());
-            Recheck::of(objects, |gvk| kinds.are_affected(gvk))
+            let siblings = Siblings::of(Arc::clone(objects)).covered(Arc::clone(&self.covered));
+            Recheck::of(Arc::new(siblings), |gvk| kinds.are_affected(gvk))
         });
         while !recheck.is_done() && !slice.is_spent() {
             slice.count_judged(recheck.part(goal, slice.objects_max(), now_ms));
@@ -256,7 +275,7 @@ impl Placement {
         let Some(objects) = self.reported.clone() else {
             return change;
         };
-        let siblings = Arc::new(Siblings::of(Arc::clone(&objects)));
+        let siblings = self.siblings().unwrap_or_default();
         while !due::is_over(began_ms, clock()) {
             let positions = self.due.take(began_ms);
             if positions.is_empty() {

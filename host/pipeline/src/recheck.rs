@@ -23,13 +23,14 @@ pub(crate) struct Recheck {
 
 impl Recheck {
     /// Finds what is affected in a report. Nothing is judged yet.
-    pub(crate) fn of(objects: &Arc<[Object]>, mut is_affected: impl FnMut(&Gvk) -> bool) -> Self {
+    pub(crate) fn of(siblings: Arc<Siblings>, mut is_affected: impl FnMut(&Gvk) -> bool) -> Self {
+        let objects = siblings.objects();
         let affected = objects.iter().enumerate();
         let affected = affected.filter(|(_, object)| is_affected(&object.gvk));
         Self {
             positions: affected.map(|(at, _)| at).collect(),
             objects: Arc::clone(objects),
-            siblings: Arc::new(Siblings::of(Arc::clone(objects))),
+            siblings,
             asked: 0,
             verdicts: Vec::new(),
         }

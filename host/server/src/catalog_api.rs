@@ -165,6 +165,7 @@ impl CatalogApi {
             .map(|it| ReportedGroup {
                 label: it.placement.into(),
                 objects: it.objects,
+                covered: it.covered,
             })
             .collect())
     }

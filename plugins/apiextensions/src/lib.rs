@@ -1,7 +1,6 @@
 //! Interpreter for the group `apiextensions.k8s.io`: CustomResourceDefinition.
 
 mod custom_resource_definition;
-mod fixtures;
 
 use kindsight_sdk::prelude::*;
 
@@ -26,8 +25,8 @@ impl Interpreter for ApiExtensions {
         }
     }
 
-    fn fixtures() -> Vec<Fixture> {
-        fixtures::all()
+    fn fixtures() -> Fixtures {
+        fixtures!("fixtures")
     }
 }
 

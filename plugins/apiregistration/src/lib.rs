@@ -25,8 +25,8 @@ impl Interpreter for ApiRegistration {
         }
     }
 
-    fn fixtures() -> Vec<Fixture> {
-        api_service::fixtures()
+    fn fixtures() -> Fixtures {
+        fixtures!("fixtures")
     }
 }
 

@@ -2,7 +2,6 @@
 
 mod daemon_set;
 mod deployment;
-mod fixtures;
 mod replica_set;
 mod stateful_set;
 
@@ -38,8 +37,8 @@ impl Interpreter for Apps {
         Ok(rule(object))
     }
 
-    fn fixtures() -> Vec<Fixture> {
-        fixtures::all()
+    fn fixtures() -> Fixtures {
+        fixtures!("fixtures")
     }
 }
 

@@ -1,6 +1,5 @@
 //! Interpreter for the group `autoscaling`: HorizontalPodAutoscaler.
 
-mod fixtures;
 mod horizontal_pod_autoscaler;
 
 use kindsight_sdk::prelude::*;
@@ -27,8 +26,8 @@ impl Interpreter for Autoscaling {
         }
     }
 
-    fn fixtures() -> Vec<Fixture> {
-        fixtures::all()
+    fn fixtures() -> Fixtures {
+        fixtures!("fixtures")
     }
 }
 

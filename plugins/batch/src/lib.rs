@@ -1,7 +1,6 @@
 //! Interpreter for the group `batch`: Job, CronJob.
 
 mod cron_job;
-mod fixtures;
 mod job;
 
 use kindsight_sdk::prelude::*;
@@ -32,8 +31,8 @@ impl Interpreter for Batch {
         }
     }
 
-    fn fixtures() -> Vec<Fixture> {
-        fixtures::all()
+    fn fixtures() -> Fixtures {
+        fixtures!("fixtures")
     }
 }
 

@@ -25,8 +25,8 @@ impl Interpreter for Certificates {
         }
     }
 
-    fn fixtures() -> Vec<Fixture> {
-        certificate_signing_request::fixtures()
+    fn fixtures() -> Fixtures {
+        fixtures!("fixtures")
     }
 }
 

@@ -1,7 +1,6 @@
 //! Interpreter for the core group: Pods, Services, volumes, Namespaces, Nodes, ReplicationController,
 //! and the Kinds of that group that report no readiness.
 
-mod fixtures;
 mod namespace;
 mod node;
 mod persistent_volume;
@@ -66,8 +65,8 @@ impl Interpreter for Core {
         Ok(rule(object))
     }
 
-    fn fixtures() -> Vec<Fixture> {
-        fixtures::all()
+    fn fixtures() -> Fixtures {
+        fixtures!("fixtures")
     }
 }
 

@@ -3,7 +3,6 @@
 //!
 //! All of them report the same conditions, in different places of the status: see [`parts`].
 
-mod fixtures;
 mod parts;
 mod rules;
 
@@ -57,8 +56,8 @@ impl Interpreter for Gateway {
         Ok(rule(object))
     }
 
-    fn fixtures() -> Vec<Fixture> {
-        fixtures::all()
+    fn fixtures() -> Fixtures {
+        fixtures!("fixtures")
     }
 }
 

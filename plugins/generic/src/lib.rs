@@ -16,7 +16,6 @@ mod conditions;
 mod counts;
 mod effort;
 mod evidence;
-mod fixtures;
 mod members;
 mod nested;
 mod silence;
@@ -29,7 +28,11 @@ use kindsight_sdk::prelude::*;
 pub struct Generic;
 
 /// State of an object that reports that the thing it represents does not exist.
-const NOT_PRESENT: &str = "NotPresent";
+const NOT_PRESENT: State = State::new(
+    "NotPresent",
+    Phase::NotPresent,
+    "Reports that the thing it represents does not exist",
+);
 
 /// Flags that tell controllers to leave an object alone.
 const PAUSE_FLAGS: [&str; 6] = [
@@ -67,11 +70,7 @@ impl Interpreter for Generic {
                 .fields(&PAUSE_FLAGS),
         )
         .states(&ALL)
-        .state(
-            NOT_PRESENT,
-            Phase::NotPresent,
-            "Reports that the thing it represents does not exist",
-        )
+        .states(&[NOT_PRESENT])
         .settings_schema(silence::SETTINGS_SCHEMA)
     }
 
@@ -90,8 +89,8 @@ impl Interpreter for Generic {
         }
     }
 
-    fn fixtures() -> Vec<Fixture> {
-        fixtures::all()
+    fn fixtures() -> Fixtures {
+        fixtures!("fixtures")
     }
 }
 

@@ -1,7 +1,6 @@
 //! Interpreter for the group `networking.k8s.io`: Ingress, also under its old group `extensions`, and
 //! NetworkPolicy and `IngressClass`, which report no readiness.
 
-mod fixtures;
 mod ingress;
 
 use kindsight_sdk::prelude::*;
@@ -33,8 +32,8 @@ impl Interpreter for Networking {
         }
     }
 
-    fn fixtures() -> Vec<Fixture> {
-        fixtures::all()
+    fn fixtures() -> Fixtures {
+        fixtures!("fixtures")
     }
 }
 

@@ -1,6 +1,5 @@
 //! Interpreter for the group `policy`: PodDisruptionBudget.
 
-mod fixtures;
 mod pod_disruption_budget;
 
 use kindsight_sdk::prelude::*;
@@ -22,8 +21,8 @@ impl Interpreter for Policy {
         }
     }
 
-    fn fixtures() -> Vec<Fixture> {
-        fixtures::all()
+    fn fixtures() -> Fixtures {
+        fixtures!("fixtures")
     }
 }
 

@@ -26,18 +26,8 @@ impl Interpreter for Rbac {
         }
     }
 
-    fn fixtures() -> Vec<Fixture> {
-        let object = |kind, body| {
-            format!(r#"{{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "{kind}", {body}}}"#)
-        };
-        let deleted = r#""metadata": {"deletionTimestamp": "2024-01-01T00:00:00Z"}"#;
-        vec![
-            Fixture::new("a role is present", "Present").object(&object("Role", r#""rules": []"#)),
-            Fixture::new("a binding is present", "Present")
-                .object(&object("ClusterRoleBinding", r#""subjects": []"#)),
-            Fixture::new("a role with a deletion time is terminating", "Terminating")
-                .object(&object("ClusterRole", deleted)),
-        ]
+    fn fixtures() -> Fixtures {
+        fixtures!("fixtures")
     }
 }
 

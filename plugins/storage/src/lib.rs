@@ -1,7 +1,6 @@
 //! Interpreter for the groups `storage.k8s.io` and `snapshot.storage.k8s.io`: volume
 //! attachments and snapshots, and the Kinds around them that report no readiness.
 
-mod fixtures;
 mod volume_attachment;
 mod volume_snapshot;
 
@@ -54,8 +53,8 @@ impl Interpreter for Storage {
         Ok(rule(object))
     }
 
-    fn fixtures() -> Vec<Fixture> {
-        fixtures::all()
+    fn fixtures() -> Fixtures {
+        fixtures!("fixtures")
     }
 }
 

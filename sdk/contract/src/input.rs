@@ -5,6 +5,7 @@
 //! ```
 
 use crate::fields::Fields;
+use crate::fixture::Coverage;
 use crate::node::Node;
 use crate::writer::{Identity, Writer, write_object};
 
@@ -22,38 +23,6 @@ pub mod member {
     pub const TOTAL: &str = "total";
     /// Those of them that are passed.
     pub const OBJECTS: &str = "objects";
-}
-
-/// What is known of the objects a rule looks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Coverage {
-    /// All there are: where there is none, there is none.
-    Complete,
-    /// Those that were given: sent with a request, or read from files. There may be more.
-    Partial,
-    /// Nobody reports objects of that Kind, or it cannot be told.
-    #[default]
-    Unknown,
-}
-
-impl Coverage {
-    /// Its word in an input.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::Partial => "partial",
-            Self::Unknown => "unknown",
-        }
-    }
-
-    /// The coverage of that word; another word is as good as unknown.
-    pub fn of(word: &str) -> Self {
-        match word {
-            "complete" => Self::Complete,
-            "partial" => Self::Partial,
-            _ => Self::Unknown,
-        }
-    }
 }
 
 /// An input that is being written: the object, then the sets in order, then the settings.

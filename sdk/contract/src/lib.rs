@@ -6,7 +6,8 @@
 //! ```
 //!
 //! The host uses it to judge, and the SDK in components and in their authors' tests: what is right
-//! natively is right in the host, since both ask the same code.
+//! natively is right in the host, since both ask the same code. Nothing here knows Wasm, reads a clock or
+//! does IO; every reader is total, bounded by [`limits`], and names what is wrong by its place.
 #![warn(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -15,26 +16,43 @@
     clippy::print_stdout
 )]
 
+pub mod description;
 mod document;
 mod entry;
 mod fields;
+pub mod fixture;
 mod input;
-mod limits;
+pub mod json;
+pub mod limits;
 mod node;
+pub mod pattern;
+pub mod phase;
+pub mod pointer;
+mod reading;
+pub mod relation;
+mod relatives;
 mod text_writer;
 pub mod time;
 mod trace;
 mod tree;
 mod view;
 mod view_writer;
+mod words;
 mod writer;
 
+pub use description::{Description, HandledKind, Reason, State};
 pub use document::Document;
 pub use entry::{KEY_BYTES_MAX, NODE_BYTES};
 pub use fields::{EVERY_ITEM, Fields, escaped};
-pub use input::{Coverage, InputWriter, member};
+pub use fixture::{Coverage, Expectation, ExpectedFailure, Fixture};
+pub use input::{InputWriter, member};
 pub use limits::TREE_NODES_MAX;
 pub use node::Node;
+pub use pattern::{KindPattern, Specificity};
+pub use phase::Phase;
+pub use reading::cut;
+pub use relation::{RelatedRule, Relation};
+pub use relatives::{Found, Relative, Relatives, is_owned};
 pub use text_writer::TextWriter;
 pub use trace::Trace;
 pub use tree::{ReadError, Tree};

@@ -46,12 +46,14 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The value at a JSON pointer, through objects and arrays.
+    /// The value at a JSON pointer (`/status/phase`), or at a dotted path (`.status.phase`), through
+    /// objects and arrays. A key with a dot in it needs a pointer.
     #[must_use]
-    pub fn at(self, pointer: &str) -> Self {
+    pub fn at(self, path: &str) -> Self {
+        let separator = if path.starts_with('.') { '.' } else { '/' };
         let mut node = self;
-        for token in pointer.split('/').skip(1) {
-            node = if token.contains('~') {
+        for token in path.split(separator).skip(1) {
+            node = if separator == '/' && token.contains('~') {
                 node.get(&token.replace("~1", "/").replace("~0", "~"))
             } else if node.is_array() {
                 let item = token.parse().ok().and_then(|index| node.items().nth(index));
@@ -151,6 +153,11 @@ impl<'a> Node<'a> {
             _ => Parts::within(self, 0),
         };
         parts.map(|node| (node.document.key(node.index), node))
+    }
+
+    /// Returns whether both are the same place of one document.
+    pub fn is_same_node(self, other: Node<'_>) -> bool {
+        std::ptr::eq(self.document, other.document) && self.index == other.index
     }
 
     /// Returns whether both are the same JSON, whatever document they are in. The order of members does not

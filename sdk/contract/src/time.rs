@@ -1,4 +1,4 @@
-//! Parses times in RFC 3339, the format of Kubernetes.
+//! Reads and writes times in RFC 3339, the format of Kubernetes.
 //!
 //! Not a library, because those support every calendar and format, and would be half of a component.
 
@@ -19,6 +19,46 @@ pub fn unix_ms(text: &str) -> Option<i64> {
     let (ms, rest) = fraction_ms(rest)?;
     let offset = offset_s(rest)?;
     Some((day * 86_400 + seconds - offset) * 1000 + ms)
+}
+
+/// Writes Unix milliseconds as Kubernetes writes times: `2026-01-31T12:00:00Z`, with milliseconds where
+/// there are any. Times outside of the years 0 to 9999 are written as the nearest one inside.
+pub fn rfc_3339(unix_ms: i64) -> String {
+    const FIRST_MS: i64 = -62_167_219_200_000;
+    const LAST_MS: i64 = 253_402_300_799_999;
+    let unix_ms = unix_ms.clamp(FIRST_MS, LAST_MS);
+    let (day, ms) = (
+        unix_ms.div_euclid(86_400_000),
+        unix_ms.rem_euclid(86_400_000),
+    );
+    let (year, month, day) = date(day);
+    let (seconds, ms) = (ms / 1000, ms % 1000);
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let fraction = match ms {
+        0 => String::new(),
+        ms => format!(".{ms:03}"),
+    };
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}Z")
+}
+
+/// Year, month and day of a number of days since 1970-01-01; the reverse of [`days`].
+fn date(days: i64) -> (i64, i64, i64) {
+    const DAYS_OF_400_YEARS: i64 = 146_097;
+    let days = days + DAYS_TO_1970;
+    let (era, day) = (
+        days.div_euclid(DAYS_OF_400_YEARS),
+        days.rem_euclid(DAYS_OF_400_YEARS),
+    );
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let year = year + era * 400;
+    if month < 10 {
+        (year, month + 3, day)
+    } else {
+        (year + 1, month - 9, day)
+    }
 }
 
 /// Days since 1970-01-01 of `YYYY-MM-DD`.
@@ -121,6 +161,21 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_moment_is_written_as_kubernetes_writes_it() {
+        for text in [
+            "1970-01-01T00:00:00Z",
+            "0000-01-01T00:00:00Z",
+            "1969-12-31T23:59:59.999Z",
+            "2024-02-29T12:00:00.050Z",
+            "9999-12-31T23:59:59.999Z",
+        ] {
+            assert_eq!(unix_ms(text).map(rfc_3339).as_deref(), Some(text));
+        }
+        assert_eq!(rfc_3339(i64::MIN), "0000-01-01T00:00:00Z");
+        assert_eq!(rfc_3339(i64::MAX), "9999-12-31T23:59:59.999Z");
+    }
+
     fn by_library(text: &str) -> Option<i64> {
         let time: jiff::Timestamp = text.parse().ok()?;
         Some(time.as_millisecond())
@@ -138,6 +193,11 @@ mod tests {
                 "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}{offset}"
             );
             prop_assert_eq!(unix_ms(&text), by_library(&text), "{}", text);
+        }
+
+        #[test]
+        fn what_is_written_is_read_again(ms in -62_167_219_200_000_i64..=253_402_300_799_999) {
+            prop_assert_eq!(unix_ms(&rfc_3339(ms)), Some(ms));
         }
 
         #[test]

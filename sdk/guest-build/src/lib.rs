@@ -130,17 +130,19 @@ fn workspace_root() -> Result<PathBuf> {
 fn watch(root: &Path, guests: &[Guest]) {
     let shared = [
         "wit",
-        "sdk/contract/src",
-        "sdk/contract/Cargo.toml",
+        "sdk/contract",
+        "sdk/macros",
         "sdk/rust/src",
         "sdk/rust/Cargo.toml",
         "Cargo.toml",
         "Cargo.lock",
     ];
     let shared = shared.iter().map(ToString::to_string);
-    let own = guests
-        .iter()
-        .flat_map(|guest| ["src", "Cargo.toml"].map(|part| format!("{}/{part}", guest.folder)));
+    let own = guests.iter().flat_map(|guest| {
+        ["src", "fixtures", "Cargo.toml"].map(|part| format!("{}/{part}", guest.folder))
+    });
+    // A path that does not exist would make Cargo run the script every time.
+    let own = own.filter(|path| root.join(path).exists());
     for path in shared.chain(own) {
         println!("cargo::rerun-if-changed={}", root.join(path).display());
     }

@@ -1,49 +1,140 @@
 //! Description of an interpreter.
 
-use crate::Phase;
-use crate::bindings::kindsight::interpreter::types as shared;
-use crate::bindings::kindsight::interpreter::types as wit;
+use std::fmt;
+use std::ops::Deref;
 
-/// A state with its phase and a sentence for users; see [`states`] for the shared ones.
-pub type StateName = (&'static str, Phase, &'static str);
+use kindsight_contract as contract;
+
+use crate::{Phase, standard};
+
+/// A state an interpreter may answer with: a word with its phase and a sentence for users. See
+/// [`states`] for the shared ones.
+///
+/// A constant, so that what is declared and what is answered cannot differ in a letter:
+///
+/// ```
+/// use kindsight_sdk::prelude::*;
+///
+/// const DRAINING: State = State::new("Draining", Phase::Pending, "Finishing its work");
+/// const EXPIRED: State = State::new("Expired", Phase::Failed, "Its time is over").final_();
+///
+/// let verdict = Verdict::new(DRAINING, "Draining", "2 jobs are left");
+/// assert_eq!(verdict.state, "Draining");
+/// ```
+///
+/// Dereferences to its word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct State {
+    name: &'static str,
+    phase: Phase,
+    summary: &'static str,
+    is_final: bool,
+}
+
+impl State {
+    /// A state: one `CamelCase` word, the phase the host counts it as, one sentence for users.
+    pub const fn new(name: &'static str, phase: Phase, summary: &'static str) -> Self {
+        Self {
+            name,
+            phase,
+            summary,
+            is_final: false,
+        }
+    }
+
+    /// The same, final: an object in it does not leave it by itself.
+    #[must_use]
+    pub const fn final_(self) -> Self {
+        Self {
+            is_final: true,
+            ..self
+        }
+    }
+
+    /// The word.
+    pub const fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// The phase the host counts it as.
+    pub const fn phase(self) -> Phase {
+        self.phase
+    }
+
+    fn declared(self) -> contract::State {
+        contract::State {
+            name: self.name.to_owned(),
+            phase: self.phase,
+            summary: self.summary.to_owned(),
+            is_final: self.is_final,
+        }
+    }
+}
+
+impl Deref for State {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.name
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name)
+    }
+}
+
+impl PartialEq<str> for State {
+    fn eq(&self, name: &str) -> bool {
+        self.name == name
+    }
+}
+
+impl PartialEq<&str> for State {
+    fn eq(&self, name: &&str) -> bool {
+        self.name == *name
+    }
+}
 
 /// States with the same meaning in every interpreter.
 pub mod states {
-    use super::StateName;
+    use super::State;
     use crate::Phase;
 
     /// Works as asked.
-    pub const READY: StateName = ("Ready", Phase::Ready, "Works as asked");
+    pub const READY: State = State::new("Ready", Phase::Ready, "Works as asked");
     /// Has finished well.
-    pub const SUCCEEDED: StateName = ("Succeeded", Phase::Ready, "Has finished well");
+    pub const SUCCEEDED: State =
+        State::new("Succeeded", Phase::Ready, "Has finished well").final_();
     /// Exists; reports nothing about whether it works.
-    pub const PRESENT: StateName = (
+    pub const PRESENT: State = State::new(
         "Present",
         Phase::Present,
         "Exists; reports nothing about whether it works",
     );
     /// Works, and something is wrong that does not stop it.
-    pub const DEGRADED: StateName = (
+    pub const DEGRADED: State = State::new(
         "Degraded",
         Phase::Degraded,
         "Works, and something is wrong that does not stop it",
     );
     /// On its way.
-    pub const PENDING: StateName = ("Pending", Phase::Pending, "On its way");
+    pub const PENDING: State = State::new("Pending", Phase::Pending, "On its way");
     /// Stopped on purpose.
-    pub const SUSPENDED: StateName = ("Suspended", Phase::Suspended, "Stopped on purpose");
+    pub const SUSPENDED: State = State::new("Suspended", Phase::Suspended, "Stopped on purpose");
     /// Needs somebody to change something.
-    pub const FAILED: StateName = (
+    pub const FAILED: State = State::new(
         "Failed",
         Phase::Failed,
         "Will not become ready unless somebody changes something",
     );
     /// Being deleted.
-    pub const TERMINATING: StateName = ("Terminating", Phase::Terminating, "Being deleted");
+    pub const TERMINATING: State = State::new("Terminating", Phase::Terminating, "Being deleted");
     /// Could not be determined.
-    pub const UNKNOWN: StateName = ("Unknown", Phase::Unknown, "Could not be determined");
+    pub const UNKNOWN: State = State::new("Unknown", Phase::Unknown, "Could not be determined");
     /// All shared states, which most interpreters declare.
-    pub const ALL: [StateName; 9] = [
+    pub const ALL: [State; 9] = [
         READY,
         SUCCEEDED,
         PRESENT,
@@ -58,19 +149,16 @@ pub mod states {
 
 /// Description of an interpreter, built up line by line.
 #[derive(Debug, Clone)]
-pub struct Description(pub(crate) wit::Description);
+pub struct Description(contract::Description);
 
 impl Description {
     /// Name (lower-case letters, digits, `-`, `.`), version (semantic) and a one-line summary.
     pub fn new(name: &str, version: &str, summary: &str) -> Self {
-        Self(wit::Description {
+        Self(contract::Description {
             name: name.to_owned(),
             version: version.to_owned(),
             summary: summary.to_owned(),
-            kinds: Vec::new(),
-            states: Vec::new(),
-            settings_schema: None,
-            extras: None,
+            ..contract::Description::default()
         })
     }
 
@@ -88,63 +176,113 @@ impl Description {
         self
     }
 
-    /// Adds shared states.
+    /// Adds states it may answer with, shared ones and its own. Those of [`standard`] are added by
+    /// themselves.
     #[must_use]
-    pub fn states(self, names: &[StateName]) -> Self {
-        names
-            .iter()
-            .fold(self, |description, (name, phase, summary)| {
-                description.state(name, *phase, summary)
-            })
+    pub fn states(mut self, states: &[State]) -> Self {
+        let states = states.iter().map(|state| state.declared());
+        self.0.states.extend(states);
+        self
     }
 
-    /// Adds a state of its own.
+    /// Explains a reason it may answer with to people who meet it, with a page that says what to do.
+    /// It may answer with other reasons too.
     #[must_use]
-    pub fn state(mut self, name: &str, phase: Phase, summary: &str) -> Self {
-        self.0.states.push(shared::State {
+    pub fn reason(mut self, name: &str, summary: &str, help_url: Option<&str>) -> Self {
+        self.0.reasons.push(contract::Reason {
             name: name.to_owned(),
-            phase,
             summary: summary.to_owned(),
+            help_url: help_url.map(str::to_owned),
         });
         self
     }
 
-    /// Declares the JSON Schema of its settings.
+    /// Declares the JSON Schema of its settings: the text of a JSON object.
     #[must_use]
     pub fn settings_schema(mut self, schema: &str) -> Self {
         self.0.settings_schema = Some(schema.to_owned());
         self
     }
+
+    /// The JSON text of the contract.
+    pub fn to_json(mut self) -> String {
+        for state in standard::STATES {
+            if !self.0.states.iter().any(|it| it.name == state.name) {
+                self.0.states.push(state.declared());
+            }
+        }
+        self.0.to_json()
+    }
 }
 
 /// A Kind an interpreter judges, with the fields and related objects it needs.
 #[derive(Debug, Clone)]
-pub struct Kind(shared::HandledKind);
+pub struct Kind(contract::HandledKind);
 
 /// Relation by which a related object is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Relation {
     /// It names the judged object as an owner.
     Owned,
+    /// As [`Self::Owned`], through any number of owners in between.
+    Descendant,
+    /// The judged object names it as an owner.
+    Owner,
     /// Its labels match the selector at this JSON pointer of the judged object.
     SelectedBy(&'static str),
+    /// Its label with this key has the judged object's name as its value.
+    Labelled(&'static str),
+    /// Its name is the value at this JSON pointer of the judged object; `*` stands for the items of a
+    /// list.
+    Named(&'static str),
+}
+
+impl From<Relation> for contract::Relation {
+    fn from(relation: Relation) -> Self {
+        match relation {
+            Relation::Owned => Self::Owned,
+            Relation::Descendant => Self::Descendant,
+            Relation::Owner => Self::Owner,
+            Relation::SelectedBy(at) => Self::SelectedBy(at.to_owned()),
+            Relation::Labelled(key) => Self::Labelled(key.to_owned()),
+            Relation::Named(at) => Self::Named(at.to_owned()),
+        }
+    }
 }
 
 impl Kind {
-    /// Group (exact, `*.suffix` or `*`), version (exact or `*`) and Kind (exact or `*`).
+    /// Group (exact, `*.suffix` or `*`), version (exact or `*`) and Kind (exact or `*`). The core group
+    /// is the empty string.
     pub fn new(group: &str, version: &str, kind: &str) -> Self {
-        Self(shared::HandledKind {
+        Self(contract::HandledKind {
             pattern: pattern(group, version, kind),
+            when: None,
             fields: Vec::new(),
+            uses_now: false,
             related: Vec::new(),
         })
     }
 
-    /// Adds fields it needs, as JSON pointers. `apiVersion` and `kind` always come.
+    /// Takes only objects with a value other than `null` at this JSON pointer.
+    #[must_use]
+    pub fn when(mut self, pointer: &str) -> Self {
+        self.0.when = Some(pointer.to_owned());
+        self
+    }
+
+    /// Adds fields it needs, as JSON pointers; `*` stands for the items of a list. `apiVersion` and
+    /// `kind` always come.
     #[must_use]
     pub fn fields(mut self, pointers: &[&str]) -> Self {
         let fields = pointers.iter().map(|&pointer| pointer.to_owned());
         self.0.fields.extend(fields);
+        self
+    }
+
+    /// Says that verdicts depend on the time.
+    #[must_use]
+    pub fn uses_now(mut self) -> Self {
+        self.0.uses_now = true;
         self
     }
 
@@ -157,12 +295,9 @@ impl Kind {
         fields: &[&str],
         limit: u32,
     ) -> Self {
-        self.0.related.push(shared::RelatedRule {
-            kind: pattern(group, "*", kind),
-            relation: match relation {
-                Relation::Owned => shared::Relation::Owned,
-                Relation::SelectedBy(pointer) => shared::Relation::SelectedBy(pointer.to_owned()),
-            },
+        self.0.related.push(contract::RelatedRule {
+            pattern: pattern(group, "*", kind),
+            relation: relation.into(),
             fields: fields.iter().map(|&field| field.to_owned()).collect(),
             limit,
         });
@@ -170,10 +305,45 @@ impl Kind {
     }
 }
 
-fn pattern(group: &str, version: &str, kind: &str) -> shared::KindPattern {
-    shared::KindPattern {
+fn pattern(group: &str, version: &str, kind: &str) -> contract::KindPattern {
+    contract::KindPattern {
         group: group.to_owned(),
         version: version.to_owned(),
         kind: kind.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::states::READY;
+    use super::*;
+
+    #[test]
+    fn the_states_of_the_standard_checks_declare_themselves() {
+        const FAILED: State = State::new("Failed", Phase::Failed, "In its own words");
+        let json = Description::new("a", "1.0.0", "")
+            .kind(Kind::new("a.b", "*", "A").when("/spec").uses_now().related(
+                ("", "Pod"),
+                Relation::Labelled("a.b/name"),
+                &["/status"],
+                9,
+            ))
+            .states(&[READY, FAILED])
+            .reason("NoPorts", "It has no port", Some("https://example.com"))
+            .to_json();
+        let (description, warnings) = contract::Description::parse(&json).expect("it is right");
+        assert_eq!(warnings, [""; 0]);
+        let states = description.states.iter();
+        let states: Vec<(&str, &str)> = states.map(|it| (&*it.name, &*it.summary)).collect();
+        assert_eq!(
+            states,
+            [
+                ("Ready", "Works as asked"),
+                ("Failed", "In its own words"),
+                ("Present", "Exists; reports nothing about whether it works"),
+                ("Pending", "On its way"),
+                ("Terminating", "Being deleted"),
+            ]
+        );
     }
 }

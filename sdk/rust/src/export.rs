@@ -2,9 +2,10 @@
 
 use std::marker::PhantomData;
 
+use kindsight_contract::limits::REASON_BYTES_MAX;
 use kindsight_contract::{Document, member};
 
-use crate::bindings::exports::kindsight::interpreter::{description, fixtures, view};
+use crate::bindings::exports::kindsight::interpreter::{description, view};
 use crate::bindings::kindsight::interpreter::{log as host_log, types};
 use crate::{Failure, Input, Interpreter, Object, Verdict};
 
@@ -12,9 +13,14 @@ use crate::{Failure, Input, Interpreter, Object, Verdict};
 pub struct Adapter<I>(PhantomData<I>);
 
 impl<I: Interpreter> description::Guest for Adapter<I> {
-    fn describe() -> types::Description {
+    fn describe() -> String {
         install_panic_hook();
-        I::describe().0
+        I::describe().to_json()
+    }
+
+    fn fixtures() -> String {
+        install_panic_hook();
+        I::fixtures().into_json().into_owned()
     }
 }
 
@@ -23,7 +29,7 @@ impl<I: Interpreter> view::Guest for Adapter<I> {
         install_panic_hook();
         match judge::<I>(&input, now_ms) {
             Ok(verdict) => Ok(types::Verdict {
-                state: verdict.state.into_owned(),
+                state: verdict.state.name().to_owned(),
                 reason: clipped(verdict.reason.into_owned(), REASON_BYTES_MAX),
                 message: clipped(verdict.message.into_owned(), MESSAGE_BYTES_MAX),
                 since_ms: verdict.since_ms,
@@ -31,13 +37,6 @@ impl<I: Interpreter> view::Guest for Adapter<I> {
             }),
             Err(failure) => Err(failure.into()),
         }
-    }
-}
-
-impl<I: Interpreter> fixtures::Guest for Adapter<I> {
-    fn fixtures() -> Vec<fixtures::Fixture> {
-        install_panic_hook();
-        I::fixtures().into_iter().map(|fixture| fixture.0).collect()
     }
 }
 
@@ -68,9 +67,6 @@ impl From<Failure> for types::Failure {
         }
     }
 }
-
-/// The longest reason the contract allows.
-const REASON_BYTES_MAX: usize = 128;
 
 /// The longest message that hosts show. They take over little more from one call, and a controller
 /// may have written much more.

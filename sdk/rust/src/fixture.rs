@@ -1,66 +1,91 @@
 //! Fixtures of an interpreter.
 
-use crate::bindings::exports::kindsight::interpreter::fixtures as wit;
+use std::borrow::Cow;
+use std::path::Path;
 
-/// An object and the expected verdict; the host checks it before the component goes live.
+/// The fixtures of an interpreter: objects with the verdicts it promises, which the host checks before
+/// the component goes live.
+///
+/// Mostly the files of a folder, see [`fixtures!`](crate::fixtures!).
 #[derive(Debug, Clone)]
-pub struct Fixture(pub(crate) wit::Fixture);
+pub struct Fixtures {
+    json: Cow<'static, str>,
+    /// The folder they were read from; empty where there is none, and in a component.
+    folder: &'static str,
+    /// The names of its files, in order.
+    files: &'static [&'static str],
+}
 
-impl Fixture {
-    /// Creates a fixture with its name and the expected state.
-    pub fn new(name: &str, state: &str) -> Self {
-        Self(wit::Fixture {
-            name: name.to_owned(),
-            object: String::new(),
-            related: Vec::new(),
-            now_ms: 0,
-            settings: None,
-            expected: wit::Expectation {
-                state: state.to_owned(),
-                reason: None,
-            },
-        })
+impl Fixtures {
+    /// No fixtures.
+    pub const fn none() -> Self {
+        Self::of_folder("[]", "", &[])
     }
 
-    /// Sets the whole object, as JSON text.
-    #[must_use]
-    pub fn object(mut self, json: &str) -> Self {
-        json.clone_into(&mut self.0.object);
-        self
+    /// Fixtures as the JSON text of the contract (`wit/fixtures.schema.json`).
+    pub fn from_json(json: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            json: json.into(),
+            ..Self::none()
+        }
     }
 
-    /// Sets the expected reason.
-    #[must_use]
-    pub fn reason(mut self, reason: &str) -> Self {
-        self.0.expected.reason = Some(reason.to_owned());
-        self
+    /// Fixtures that [`fixtures!`](crate::fixtures!) has read.
+    #[doc(hidden)]
+    pub const fn of_folder(
+        json: &'static str,
+        folder: &'static str,
+        files: &'static [&'static str],
+    ) -> Self {
+        Self {
+            json: Cow::Borrowed(json),
+            folder,
+            files,
+        }
     }
 
-    /// Sets the time of judging, in Unix milliseconds.
-    #[must_use]
-    pub fn now_ms(mut self, now_ms: i64) -> Self {
-        self.0.now_ms = now_ms;
-        self
+    /// The JSON text of the contract.
+    pub fn into_json(self) -> Cow<'static, str> {
+        self.json
     }
 
-    /// Sets the settings, a JSON object.
-    #[must_use]
-    pub fn settings(mut self, json: &str) -> Self {
-        self.0.settings = Some(json.to_owned());
-        self
+    /// The files that were added to or removed from the folder since the crate was compiled.
+    pub(crate) fn unseen_files(&self) -> Vec<String> {
+        if self.folder.is_empty() {
+            return Vec::new();
+        }
+        let entries = std::fs::read_dir(self.folder).into_iter().flatten();
+        let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
+        let names = names.map(|name| name.to_string_lossy().into_owned());
+        let now: Vec<String> = names
+            .filter(|name| Path::new(name).extension() == Some("yaml".as_ref()))
+            .collect();
+        let added = now
+            .iter()
+            .filter(|name| !self.files.contains(&name.as_str()));
+        let removed = self
+            .files
+            .iter()
+            .filter(|name| !now.iter().any(|it| it == *name));
+        added
+            .map(String::as_str)
+            .chain(removed.copied())
+            .map(str::to_owned)
+            .collect()
     }
+}
 
-    /// Adds a related object: `(group, version, kind)`, name, and the whole object as JSON text.
-    #[must_use]
-    pub fn related(mut self, gvk: (&str, &str, &str), name: &str, json: &str) -> Self {
-        self.0.related.push(wit::RelatedObject {
-            group: gvk.0.to_owned(),
-            version: gvk.1.to_owned(),
-            kind: gvk.2.to_owned(),
-            namespace: String::new(),
-            name: name.to_owned(),
-            object: json.to_owned(),
-        });
-        self
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_come_and_go_are_noticed() {
+        const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
+        let of = |files| Fixtures::of_folder("[]", FOLDER, files).unseen_files();
+        assert_eq!(of(&["widgets.yaml"]), [""; 0]);
+        assert_eq!(of(&[]), ["widgets.yaml"]);
+        assert_eq!(of(&["gone.yaml", "widgets.yaml"]), ["gone.yaml"]);
+        assert_eq!(Fixtures::none().unseen_files(), [""; 0]);
     }
 }

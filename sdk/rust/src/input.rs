@@ -34,7 +34,8 @@ impl<'a> RelatedSet<'a> {
 
     /// What is known of such objects: with [`Coverage::Complete`] an empty set means that there is none.
     pub fn coverage(self) -> Coverage {
-        Coverage::of(self.set.get(member::COVERAGE).text_or_empty())
+        let word = self.set.get(member::COVERAGE).text_or_empty();
+        Coverage::of(word).unwrap_or(Coverage::Unknown)
     }
 }
 

@@ -7,27 +7,25 @@
 //!
 //! struct Widgets;
 //!
+//! const DRAINING: State = State::new("Draining", Phase::Pending, "Finishing its work");
+//!
 //! impl Interpreter for Widgets {
 //!     fn describe() -> Description {
 //!         Description::new("widgets.example.com", "1.0.0", "Widgets of example.com")
 //!             .kind(Kind::new("example.com", "*", "Widget").fields(&["/status/phase"]))
-//!             .states(&[READY, PENDING])
-//!             .state("Draining", Phase::Pending, "Finishing its work before it stops")
+//!             .states(&[READY, DRAINING])
 //!     }
 //!
 //!     fn interpret(widget: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
 //!         Ok(match widget.at("/status/phase").text() {
 //!             Some("Running") => Verdict::ready("Running", ""),
-//!             Some("Draining") => Verdict::new("Draining", "Draining", "finishing its work"),
+//!             Some("Draining") => Verdict::new(DRAINING, "Draining", "finishing its work"),
 //!             phase => Verdict::pending("NotRunning", phase.unwrap_or("no phase yet")),
 //!         })
 //!     }
 //!
-//!     fn fixtures() -> Vec<Fixture> {
-//!         vec![
-//!             Fixture::new("a draining widget", "Draining")
-//!                 .object(r#"{"apiVersion": "example.com/v1", "kind": "Widget", "status": {"phase": "Draining"}}"#),
-//!         ]
+//!     fn fixtures() -> Fixtures {
+//!         fixtures!("fixtures")
 //!     }
 //! }
 //!
@@ -35,6 +33,14 @@
 //!
 //! // In the crate's own tests: every fixture, natively, without Wasm.
 //! kindsight_sdk::harness::check_fixtures::<Widgets>();
+//! ```
+//!
+//! The fixtures are files in the crate, `fixtures/*.yaml`, each a list:
+//!
+//! ```yaml
+//! - name: a draining widget
+//!   object: {apiVersion: example.com/v1, kind: Widget, status: {phase: Draining}}
+//!   expect: {state: Draining, reason: Draining}
 //! ```
 //!
 //! Build it as a `cdylib` for `wasm32-unknown-unknown`; the host accepts the module as it is, and
@@ -77,11 +83,12 @@ pub mod standard;
 mod verdict;
 
 pub use condition::{Condition, ConditionStatus, Conditions};
-pub use description::{Description, Kind, Relation, StateName, states};
+pub use description::{Description, Kind, Relation, State, states};
 pub use export::{Adapter, LogLevel, log};
-pub use fixture::Fixture;
+pub use fixture::Fixtures;
 pub use input::{Input, RelatedSet};
 pub use kindsight_contract::{Coverage, Node};
+pub use kindsight_sdk_macros::fixtures;
 pub use object::{Deletion, Object};
 pub use verdict::{Failure, Phase, Verdict};
 
@@ -100,8 +107,8 @@ pub trait Interpreter {
     fn interpret(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure>;
 
     /// Objects with the expected verdicts; the host checks them before the component goes live.
-    fn fixtures() -> Vec<Fixture> {
-        Vec::new()
+    fn fixtures() -> Fixtures {
+        Fixtures::none()
     }
 }
 
@@ -109,7 +116,8 @@ pub trait Interpreter {
 pub mod prelude {
     pub use crate::states::*;
     pub use crate::{
-        Condition, ConditionStatus, Conditions, Coverage, Description, Failure, Fixture, Input,
-        Interpreter, Kind, Node, Object, Phase, RelatedSet, Relation, Verdict, standard,
+        Condition, ConditionStatus, Conditions, Coverage, Description, Failure, Fixtures, Input,
+        Interpreter, Kind, Node, Object, Phase, RelatedSet, Relation, State, Verdict, fixtures,
+        standard,
     };
 }

@@ -3,7 +3,8 @@
 //! They are the API conventions every controller is asked to follow, in the order kstatus and
 //! Argo CD apply them.
 
-use crate::{Object, Verdict};
+use crate::states::{FAILED, PENDING, PRESENT, TERMINATING};
+use crate::{Object, State, Verdict};
 
 /// The fields [`deletion`] and [`presence`] read.
 pub const DELETION_FIELDS: [&str; 2] = ["/metadata/deletionTimestamp", "/metadata/finalizers"];
@@ -16,6 +17,9 @@ pub const FIELDS: [&str; 5] = [
     "/status/conditions",
     "/status/observedGeneration",
 ];
+
+/// The states that this module answers with; every description declares them by itself.
+pub const STATES: [State; 4] = [PRESENT, PENDING, FAILED, TERMINATING];
 
 /// Verdict by the conventions alone, if they give one.
 pub fn checks(object: &Object<'_>) -> Option<Verdict> {

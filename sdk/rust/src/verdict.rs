@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 
-pub use crate::bindings::kindsight::interpreter::types::Phase;
+pub use kindsight_contract::Phase;
+
+use crate::{State, states};
 
 /// Verdict on one object: a declared state, and its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     /// One of the declared states.
-    pub state: Cow<'static, str>,
+    pub state: State,
     /// Reason, in one `CamelCase` word.
     pub reason: Cow<'static, str>,
     /// Message for users.
@@ -21,23 +23,19 @@ pub struct Verdict {
 
 /// Builds the verdict with one of the shared states.
 macro_rules! shorthand {
-    ($($(#[$doc:meta])* $name:ident => $state:literal),+ $(,)?) => {$(
+    ($($(#[$doc:meta])* $name:ident => $state:ident),+ $(,)?) => {$(
         $(#[$doc])*
         pub fn $name(reason: impl Into<String>, message: impl Into<String>) -> Self {
-            Self::new($state, reason, message)
+            Self::new(states::$state, reason, message)
         }
     )+};
 }
 
 impl Verdict {
     /// A verdict with any declared state.
-    pub fn new(
-        state: impl Into<Cow<'static, str>>,
-        reason: impl Into<String>,
-        message: impl Into<String>,
-    ) -> Self {
+    pub fn new(state: State, reason: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
-            state: state.into(),
+            state,
             reason: Cow::Owned(reason.into()),
             message: Cow::Owned(message.into()),
             since_ms: None,
@@ -47,23 +45,23 @@ impl Verdict {
 
     shorthand! {
         /// Works as asked. For explicit evidence only.
-        ready => "Ready",
+        ready => READY,
         /// Has finished well and will not change by itself any more.
-        succeeded => "Succeeded",
+        succeeded => SUCCEEDED,
         /// Exists, and reports nothing about whether it works.
-        present => "Present",
+        present => PRESENT,
         /// Works, and something is wrong that does not stop it.
-        degraded => "Degraded",
+        degraded => DEGRADED,
         /// On its way.
-        pending => "Pending",
+        pending => PENDING,
         /// Stopped on purpose.
-        suspended => "Suspended",
+        suspended => SUSPENDED,
         /// Will not become ready unless somebody changes something.
-        failed => "Failed",
+        failed => FAILED,
         /// Being deleted.
-        terminating => "Terminating",
+        terminating => TERMINATING,
         /// Could not be determined.
-        unknown => "Unknown",
+        unknown => UNKNOWN,
     }
 
     /// Says since when it holds, from the object's own record, such as a condition's transition time.

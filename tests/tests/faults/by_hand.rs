@@ -10,6 +10,10 @@ use wit_parser::Resolve;
 
 /// Address of the data.
 const DATA_AT: u32 = 1024;
+/// Address of the answers of `describe` and `fixtures`.
+const TEXTS_AT: u32 = 2 * PAGE_BYTES;
+/// Bytes of one page of memory.
+const PAGE_BYTES: u32 = 64 * 1024;
 /// Address of arguments: the same at every call.
 const ARGUMENTS_AT: u32 = 32 * 1024;
 
@@ -21,8 +25,12 @@ pub(crate) struct Module {
     pub(crate) fields: String,
     /// The body of `cabi_realloc`, which allocates arguments.
     pub(crate) realloc: String,
-    /// The body of `describe`; the description otherwise.
+    /// The body of `describe`; a pointer to the description otherwise.
     pub(crate) describe: Option<String>,
+    /// The answer of `describe`; a description that is right otherwise.
+    pub(crate) description: Option<String>,
+    /// The answer of `fixtures`; none otherwise.
+    pub(crate) fixtures: Option<String>,
     /// The body of `judge-view`; a pointer to `answer` otherwise.
     pub(crate) judge: Option<String>,
     /// `result<verdict, failure>` in words of four bytes.
@@ -49,6 +57,8 @@ impl Default for Module {
             fields: String::new(),
             realloc: format!("i32.const {ARGUMENTS_AT}"),
             describe: None,
+            description: None,
+            fixtures: None,
             judge: None,
             answer: Answer::default(),
         }
@@ -58,28 +68,31 @@ impl Default for Module {
 impl Module {
     /// A core module that carries the contract's types.
     pub(crate) fn build(&self) -> Vec<u8> {
-        let mut data = Data::default();
-        let described = description(&mut data);
+        let mut data = Data::new(DATA_AT);
         let answered = answer(&mut data, self.answer);
+        let mut texts = Data::new(TEXTS_AT);
+        let describe = texts.answer(self.description.as_deref().unwrap_or(DESCRIPTION));
+        let fixtures = texts.answer(self.fixtures.as_deref().unwrap_or("[]"));
+        let pages = self.pages.max(texts.here() / PAGE_BYTES + 1);
         let pointer = |to: u32| format!("i32.const {to}");
-        let describe = self.describe.clone().unwrap_or_else(|| pointer(described));
+        let describe = self.describe.clone().unwrap_or_else(|| pointer(describe));
         let judge = self.judge.clone().unwrap_or_else(|| pointer(answered));
-        let fixtures = pointer(data.words(&[0, 0]));
         let text = format!(
             r#"(module
                 (memory (export "memory") {pages})
                 (data (i32.const {DATA_AT}) "{data}")
+                (data (i32.const {TEXTS_AT}) "{texts}")
                 (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) {realloc})
                 (func (export "kindsight:interpreter/description@1.0.0#describe") (result i32)
                     {describe})
-                (func (export "kindsight:interpreter/fixtures@1.0.0#fixtures") (result i32)
-                    {fixtures})
+                (func (export "kindsight:interpreter/description@1.0.0#fixtures") (result i32)
+                    i32.const {fixtures})
                 (func (export "kindsight:interpreter/view@1.0.0#judge-view")
                     (param i32 i32 i32 i64) (result i32)
                     {judge})
                 {fields})"#,
-            pages = self.pages,
             data = data.escaped(),
+            texts = texts.escaped(),
             realloc = self.realloc,
             fields = self.fields,
         );
@@ -96,32 +109,47 @@ impl Module {
 }
 
 /// A module's data, laid out piece by piece.
-#[derive(Default)]
-struct Data(Vec<u8>);
+struct Data {
+    begin: u32,
+    bytes: Vec<u8>,
+}
 
 impl Data {
+    fn new(begin: u32) -> Self {
+        Self {
+            begin,
+            bytes: Vec::new(),
+        }
+    }
+
     fn here(&self) -> u32 {
-        DATA_AT + u32::try_from(self.0.len()).expect("small")
+        self.begin + u32::try_from(self.bytes.len()).expect("small")
+    }
+
+    /// The pointer of a text's pointer and length: what a function returns that answers with a text.
+    fn answer(&mut self, text: &str) -> u32 {
+        let (at, len) = self.text(text);
+        self.words(&[at, len])
     }
 
     /// Pointer and length of a text.
     fn text(&mut self, text: &str) -> (u32, u32) {
         let at = self.here();
-        self.0.extend_from_slice(text.as_bytes());
+        self.bytes.extend_from_slice(text.as_bytes());
         (at, u32::try_from(text.len()).expect("small"))
     }
 
     /// The pointer of some words, aligned to eight bytes.
     fn words(&mut self, words: &[u32]) -> u32 {
-        self.0.resize(self.0.len().next_multiple_of(8), 0);
+        self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
         let at = self.here();
-        self.0
+        self.bytes
             .extend(words.iter().flat_map(|word| word.to_le_bytes()));
         at
     }
 
     fn escaped(&self) -> String {
-        self.0.iter().fold(String::new(), |mut text, byte| {
+        self.bytes.iter().fold(String::new(), |mut text, byte| {
             write!(text, "\\{byte:02x}").expect("text");
             text
         })
@@ -129,21 +157,9 @@ impl Data {
 }
 
 /// A description that is right: one Kind of `hand.example.com`, one state.
-fn description(data: &mut Data) -> u32 {
-    const READY: u32 = 5;
-    let (name, name_bytes) = data.text("by-hand");
-    let (version, version_bytes) = data.text("1.0.0");
-    let (group, group_bytes) = data.text("hand.example.com");
-    let (any, any_bytes) = data.text("*");
-    let (ready, ready_bytes) = data.text("Ready");
-    let pattern = [group, group_bytes, any, any_bytes, any, any_bytes];
-    let fields_and_related = [0; 4];
-    let kinds = data.words(&[&pattern[..], &fields_and_related[..]].concat());
-    let states = data.words(&[ready, ready_bytes, READY, ready, ready_bytes]);
-    let texts = [name, name_bytes, version, version_bytes, name, name_bytes];
-    let schema_and_extras = [0; 6];
-    data.words(&[&texts[..], &[kinds, 1, states, 1], &schema_and_extras].concat())
-}
+const DESCRIPTION: &str = r#"{"name": "by-hand", "version": "1.0.0", "summary": "By hand",
+    "kinds": [{"group": "hand.example.com", "kind": "*"}],
+    "states": [{"name": "Ready", "phase": "ready", "summary": "Ready"}]}"#;
 
 fn answer(data: &mut Data, answer: Answer) -> u32 {
     let ready = data.text("Ready");

@@ -58,33 +58,33 @@ fn a_description_that_cannot_be_is_refused() {
         ]),
         &expect![[r#"
             {"name": ""}
-              tried: its description is wrong: name ``: 1 to 63 lower-case letters, digits, `-` or `.`
+              tried: its description is wrong: name: `` is not 1 to 63 lower-case letters, digits, `-` or `.`
             {"name": "No \u001b[31mRed Names"}
-              tried: its description is wrong: name `No \u{1b}[31mRed Names`: 1 to 63 lower-case letters, digits, `-` or `.`
+              tried: its description is wrong: name: `No \u{1b}[31mRed Names` is not 1 to 63 lower-case letters, digits, `-` or `.`
             {"name": "a", "version": "one and a half"}
-              tried: its description is wrong: version `one and a half`: 1 to 64 printable ASCII characters
+              tried: its description is wrong: version: `one and a half` is not a semantic version of at most 64 bytes, such as 1.0.0
             {"name": "a", "summary": "two\nlines"}
-              tried: its description is wrong: summary: one line of at most 256 bytes
+              tried: its description is wrong: summary: not one line of at most 256 bytes
             {"name": "a", "kinds": []}
-              tried: its description is wrong: 0 Kinds: 1 to 256 are right
+              tried: its description is wrong: kinds: is empty, at least one is needed
             {"name": "a", "kinds": [["*x.example.com", "*", "A"], ["a.b", "", "A"]]}
-              tried: its description is wrong: pattern `*x.example.com/* A`: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `a.b/ A`: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`
+              tried: its description is wrong: kinds[0].group: a group is exact, `*.suffix` or `*`; kinds[1].version: a version is exact or `*`
             {"name": "a", "kinds": [["a.b", "*", "A"], ["a.b", "*", "A"]]}
-              tried: its description is wrong: pattern `a.b/* A` is there twice
+              tried: its description is wrong: kinds[1]: `a.b/* A` is there twice
             {"name": "a", "states": []}
-              tried: its description is wrong: 0 states: 1 to 64 are right
+              loaded as a
             {"name": "a", "states": ["Ready", "Not Ready", "Ready", ""]}
-              tried: its description is wrong: state `Not Ready`: 1 to 64 letters and digits; state `Ready` is declared twice; state ``: 1 to 64 letters and digits
+              tried: its description is wrong: states[1].name: `Not Ready` is not one CamelCase word of at most 64 letters and digits; states[2]: the state `Ready` is declared twice; states[3].name: `` is not one CamelCase word of at most 64 letters and digits
             {"name": "a", "more-states": 1000}
-              tried: its description is wrong: 1003 states: 1 to 64 are right
+              tried: its description is wrong: states: 1005 items are over the limit of 64
             {"name": "a", "fields": ["status.conditions"]}
-              tried: its description is wrong: `hostile.example.com/* Thing`: field `status.conditions` is not a JSON pointer of at most 256 bytes; it starts with `/`
+              tried: its description is wrong: kinds[0].fields[0]: `status.conditions` is not a JSON pointer: write /status/conditions
             {"name": "a", "related-limit": 0}
-              tried: its description is wrong: `hostile.example.com/* Thing`: a limit of 0 related objects; 1 to 256 are right
+              tried: its description is wrong: kinds[0].related[0].limit: 0 is not a number from 1 to 256
             {"name": "a", "related-limit": 257}
-              tried: its description is wrong: `hostile.example.com/* Thing`: a limit of 257 related objects; 1 to 256 are right
+              tried: its description is wrong: kinds[0].related[0].limit: 257 is not a number from 1 to 256
             {"name": "a", "settings-schema": "[]"}
-              tried: its description is wrong: settings-schema: a JSON object of at most 65536 bytes
+              tried: its description is wrong: settings-schema: a JSON Schema is an object of at most 65536 bytes
         "#]],
     );
 }
@@ -95,7 +95,7 @@ fn very_many_states_are_refused_soon() {
         described(&[r#"{"name": "a", "more-states": 60000}"#]),
         &expect![[r#"
             {"name": "a", "more-states": 60000}
-              tried: its description is wrong: 60003 states: 1 to 64 are right
+              tried: `describe` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
         "#]],
     );
 }
@@ -139,13 +139,13 @@ fn broken_promises_are_refused() {
         ("panics", thing(r#"{"do": "panic"}"#), "Ready"),
         ("loops", thing(r#"{"do": "loop"}"#), "Ready"),
         ("declines", thing(r#"{"do": "unsupported"}"#), "Ready"),
-        ("is none", "[]".to_owned(), "Ready"),
+        ("is none", "{}".to_owned(), "Ready"),
         (
             "is another's",
             r#"{\"kind\": \"Other\"}"#.to_owned(),
             "Ready",
         ),
-        ("a \\u001b[31mred name", "[]".to_owned(), "Ready"),
+        ("a \\u001b[31mred name", "{}".to_owned(), "Ready"),
     ];
     let fixtures =
         fixtures.map(|(name, object, state)| format!(r#"["{name}", "{object}", "{state}"]"#));
@@ -336,7 +336,7 @@ fn a_description_that_is_garbage_is_refused() {
             not aligned
               tried: `describe` answered with something the contract does not allow: return pointer not aligned
             nothing but zeros
-              tried: its description is wrong: name ``: 1 to 63 lower-case letters, digits, `-` or `.`; version ``: 1 to 64 printable ASCII characters; 0 states: 1 to 64 are right; 0 Kinds: 1 to 256 are right
+              tried: its description is wrong: not JSON: EOF while parsing a value at line 1 column 0
         "#]],
     );
 }

@@ -37,6 +37,14 @@ pub struct InterpreterDetail {
     pub kinds: Vec<HandledKind>,
     /// The states it may give.
     pub states: Vec<DeclaredState>,
+    /// The reasons it explains; left out if it explains none. It may give others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<DeclaredReason>,
+    /// Members of its description and fixtures that this server does not know and ignores; left out if
+    /// there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(example = json!(["licence: not a member of the contract, ignored"]))]
+    pub warnings: Vec<String>,
     /// Its settings; left out if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Object)]
@@ -84,6 +92,13 @@ pub struct HandledKind {
     /// Pattern `group/version/Kind`, where `*` stands for all.
     #[schema(example = "apps/*/Deployment")]
     pub pattern: String,
+    /// JSON pointer of a field that objects must have; left out if it judges all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, example = "/status/conditions")]
+    pub when: Option<String>,
+    /// `true` if its verdicts depend on the time; otherwise left out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uses_now: bool,
     /// The fields that are passed, as JSON pointers.
     #[schema(example = json!(["/status"]))]
     pub fields: Vec<String>,
@@ -104,6 +119,25 @@ pub struct DeclaredState {
     /// Its meaning.
     #[schema(example = "It ends what it has begun and takes nothing new.")]
     pub summary: String,
+    /// `true` if a resource in this state does not leave it by itself; otherwise left out.
+    #[serde(default, rename = "final", skip_serializing_if = "std::ops::Not::not")]
+    pub is_final: bool,
+}
+
+/// A reason that an interpreter explains.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct DeclaredReason {
+    /// The word.
+    #[schema(example = "NoPorts")]
+    pub name: String,
+    /// Its meaning.
+    #[schema(example = "No port is attached yet.")]
+    pub summary: String,
+    /// Page that says what to do about it; left out if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, example = "https://example.com/help/no-ports")]
+    pub help_url: Option<String>,
 }
 
 /// Limits on one call of an interpreter.

@@ -1,10 +1,9 @@
 //! Tests of inputs.
 
-use kindsight_contract::member;
-use kindsight_model::KindPattern;
+use kindsight_contract::{KindPattern, RelatedRule, Relation, member};
 
 use super::*;
-use crate::describe::{RelatedRule, Relation};
+use crate::describe::HandledRule;
 
 /// An object of a Kind that asks for whole objects by eight rules, among reported ones.
 fn filled(encoding: Encoding, related: Vec<Object>) -> CallInput {
@@ -16,11 +15,16 @@ fn filled(encoding: Encoding, related: Vec<Object>) -> CallInput {
     let rule = RelatedRule {
         pattern: pattern.clone(),
         relation: Relation::Owned,
-        fields: Fields::new(&[""]),
+        fields: vec![String::new()],
         limit: 256,
+    };
+    let rule = HandledRule {
+        fields: Fields::of_related(&rule.fields),
+        rule,
     };
     let handled = HandledKind {
         pattern,
+        when: None,
         fields: Fields::new(&[""]),
         uses_now: false,
         related: vec![rule; 8],

@@ -2,66 +2,49 @@
 
 use std::sync::Arc;
 
-use kindsight_model::{Object, Verdict};
-use wasmtime::component::{ComponentType, Lift};
+use kindsight_contract::{Expectation, ExpectedFailure, Fixture, cut};
+use kindsight_model::{Digest, Object, Phase, Verdict, clean};
+use wasmtime::component::InstancePre;
 
-use crate::bounded_store::{begin, fault_of, store};
+use super::{Instance, unnamed};
 use crate::call_input::Settings;
-use crate::describe::cut;
+use crate::describe::Description;
+use crate::exports::Exports;
+use crate::fault::Fault;
 use crate::instance_context::InstanceContext;
 use crate::interpreter::Interpreter;
-use crate::limits::{LOAD_ANSWER_BYTES_MAX, LOAD_DEADLINE, Limits};
+use crate::limits::{LOAD_DEADLINE, Limits, SUMMARY_BYTES_MAX};
 use crate::load_error::LoadError;
 use crate::related::Siblings;
-use crate::trial::Trial;
+use crate::trial::{Trial, TrialError};
 
-const INTERFACE: &str = "kindsight:interpreter/fixtures@1.0.0";
-/// Fixtures of one component; one with more is refused.
-const FIXTURES_MAX: usize = 256;
-
-/// `fixture` of the contract.
-#[derive(ComponentType, Lift)]
-#[component(record)]
-struct Fixture {
-    name: String,
-    object: String,
-    related: Vec<Related>,
-    #[component(name = "now-ms")]
-    now_ms: i64,
-    settings: Option<String>,
-    expected: Expectation,
+/// Asks the component for its fixtures. Warnings about them are added to those of the description.
+pub(super) fn list(
+    pre: &InstancePre<InstanceContext>,
+    exports: &Exports,
+    digest: &Digest,
+    limits: &Limits,
+    description: &mut Description,
+) -> Result<Vec<Fixture>, LoadError> {
+    let mut instance = Instance::start(pre, unnamed(digest), limits, LOAD_DEADLINE)?;
+    let fixtures = exports.fixtures(&mut instance.store, &instance.made);
+    let fixtures = fixtures.map_err(|error| LoadError::Shapes(format!("{error:#}")))?;
+    let json = instance.call("fixtures", &fixtures)?;
+    let (fixtures, warnings) = Fixture::parse_all(&json).map_err(LoadError::FixtureList)?;
+    let warnings = warnings.into_iter().map(|warning| {
+        let warning = format!("fixtures{warning}");
+        clean(&warning, SUMMARY_BYTES_MAX).into_owned()
+    });
+    description.warnings.extend(warnings);
+    Ok(fixtures)
 }
 
-/// `related-object` of the contract.
-#[derive(ComponentType, Lift)]
-#[component(record)]
-struct Related {
-    group: String,
-    version: String,
-    kind: String,
-    namespace: String,
-    name: String,
-    object: String,
-}
-
-/// `expectation` of the contract.
-#[derive(ComponentType, Lift)]
-#[component(record)]
-struct Expectation {
-    state: String,
-    reason: Option<String>,
-}
-
-/// Tries every fixture the component brings, on one instance as production does.
-pub(super) fn try_all(interpreter: &Interpreter, limits: &Limits) -> Result<(), LoadError> {
-    let fixtures = list(interpreter, limits)?;
-    if fixtures.len() > FIXTURES_MAX {
-        let many = format!(
-            "{} fixtures are over the limit of {FIXTURES_MAX}",
-            fixtures.len()
-        );
-        return Err(LoadError::Fixtures(vec![many]));
-    }
+/// Tries every fixture, on one instance as production does.
+pub(super) fn try_all(
+    interpreter: &Interpreter,
+    limits: &Limits,
+    fixtures: &[Fixture],
+) -> Result<(), LoadError> {
     let mut trial = Trial::new(interpreter, limits);
     let wrong: Vec<String> = fixtures
         .iter()
@@ -77,77 +60,90 @@ pub(super) fn try_all(interpreter: &Interpreter, limits: &Limits) -> Result<(), 
     }
 }
 
-/// Asks the component for its fixtures; none where it does not export the interface.
-fn list(interpreter: &Interpreter, limits: &Limits) -> Result<Vec<Fixture>, LoadError> {
-    let pre = interpreter.pre();
-    let component = pre.component();
-    let Some((_, interface)) = component.get_export(None, INTERFACE) else {
-        return Ok(Vec::new());
-    };
-    let Some((_, function)) = component.get_export(Some(&interface), "fixtures") else {
-        return Ok(Vec::new());
-    };
-    let by = Arc::clone(interpreter.by());
-    let context = InstanceContext::new(by, Arc::default(), limits.memory_bytes_max);
-    let mut store = store(pre.engine(), context);
-    store.set_hostcall_fuel(LOAD_ANSWER_BYTES_MAX);
-    begin(&mut store, LOAD_DEADLINE);
-    let answer = pre.instantiate(&mut store).and_then(|instance| {
-        let function = instance.get_typed_func::<(), (Vec<Fixture>,)>(&mut store, &function)?;
-        begin(&mut store, LOAD_DEADLINE);
-        function.call(&mut store, ())
-    });
-    let (fixtures,) =
-        answer.map_err(|error| LoadError::Call("fixtures", fault_of(&store, &error)))?;
-    Ok(fixtures)
-}
-
 /// The difference between the answer and the expectation, if any.
 fn mismatch(trial: &mut Trial<'_>, fixture: &Fixture) -> Option<String> {
     let object = match Object::from_json(fixture.object.as_str()) {
         Ok(object) => object,
         Err(error) => return Some(error.to_string()),
     };
-    let related: Result<Vec<Object>, String> = fixture.related.iter().map(related_object).collect();
-    let siblings = match related {
-        Ok(related) => Siblings::given(&related),
+    let siblings = match siblings(fixture, &object) {
+        Ok(siblings) => siblings,
         Err(what) => return Some(what),
     };
-    let settings = fixture.settings.as_deref().map(Arc::from);
-    let verdict = match trial.judge(
-        &object,
-        &siblings,
-        fixture.now_ms,
-        &Settings::of(settings.as_ref()),
-    ) {
-        Ok(verdict) => verdict,
-        Err(what) => return Some(what),
-    };
-    if holds(&fixture.expected, &verdict) {
-        return None;
+    let settings = Settings::of(fixture.settings.as_deref().map(Arc::from).as_ref());
+    let answer = trial.judge(&object, &siblings, fixture.now_ms, &settings);
+    difference(&fixture.expect, answer)
+}
+
+/// The objects of a fixture, among which the host finds the related ones as in a report.
+fn siblings(fixture: &Fixture, object: &Object) -> Result<Siblings, String> {
+    let related = fixture.related.iter().enumerate().map(|(index, json)| {
+        let related = Object::from_json(json.as_str());
+        related.map_err(|error| format!("related[{index}]: {error}"))
+    });
+    let mut objects: Vec<Object> = related.collect::<Result<_, String>>()?;
+    objects.push(object.clone());
+    Ok(Siblings::of(objects.into()).given(fixture.coverage))
+}
+
+/// The difference between an answer and the expectation, if any.
+fn difference(expected: &Expectation, answer: Result<Verdict, TrialError>) -> Option<String> {
+    match (expected.failure, answer) {
+        (None, Ok(verdict)) => {
+            let differs = !holds(expected, &verdict);
+            differs.then(|| {
+                let expected = promise(expected);
+                format!("expected {expected}, got {}", given(&verdict))
+            })
+        }
+        (Some(expected), Ok(verdict)) => {
+            Some(format!("expected {expected}, got {}", given(&verdict)))
+        }
+        (Some(ExpectedFailure::Unsupported), Err(TrialError::Unsupported(_)))
+        | (Some(ExpectedFailure::InvalidObject), Err(TrialError::Fault(Fault::InvalidObject(_))))
+        | (
+            Some(ExpectedFailure::InvalidSettings),
+            Err(TrialError::Fault(Fault::InvalidSettings(_))),
+        ) => None,
+        (Some(expected), Err(error)) => Some(format!("expected {expected}: {error}")),
+        (None, Err(error)) => Some(error.to_string()),
     }
-    let expected = &fixture.expected;
-    let reason = expected.reason.as_deref();
-    let reason = reason.map_or_else(String::new, |reason| format!(" {}", cut(reason)));
-    Some(format!(
-        "expected state {}{reason}, got {} {} ({})",
-        cut(&expected.state),
-        verdict.state,
-        verdict.reason,
-        verdict.message
-    ))
 }
 
 fn holds(expected: &Expectation, verdict: &Verdict) -> bool {
-    let reason = expected.reason.as_deref();
-    *verdict.state == *expected.state && reason.is_none_or(|reason| reason == &*verdict.reason)
+    let is_same = |expected: &Option<String>, given: &str| {
+        expected.as_deref().is_none_or(|expected| expected == given)
+    };
+    let recheck = expected.recheck_at_ms;
+    is_same(&expected.state, &verdict.state)
+        && is_same(&expected.reason, &verdict.reason)
+        && expected
+            .phase
+            .is_none_or(|phase| Phase::from(phase) == verdict.phase)
+        && recheck.is_none_or(|at_ms| verdict.recheck_at_ms == Some(at_ms))
 }
 
-fn related_object(related: &Related) -> Result<Object, String> {
-    let gvk = kindsight_model::Gvk::new(&related.group, &related.version, &related.kind);
-    let mut object = Object::from_json_as(related.object.as_str(), &gvk)
-        .map_err(|error| format!("related object `{}`: {error}", cut(&related.name)))?;
-    object.name = related.name.as_str().into();
-    object.namespace = related.namespace.as_str().into();
-    Ok(object)
+/// The promise in words.
+fn promise(expected: &Expectation) -> String {
+    let mut words = Vec::new();
+    if let Some(state) = &expected.state {
+        words.push(format!("state {}", cut(state)));
+    }
+    words.extend(expected.reason.as_deref().map(cut));
+    words.extend(expected.phase.map(|phase| format!("phase {phase}")));
+    let recheck = expected.recheck_at_ms;
+    words.extend(recheck.map(|at_ms| format!("recheck at {at_ms} ms")));
+    words.join(" ")
+}
+
+fn given(verdict: &Verdict) -> String {
+    let Verdict {
+        state,
+        reason,
+        message,
+        ..
+    } = verdict;
+    let recheck = verdict.recheck_at_ms;
+    let recheck = recheck.map_or_else(String::new, |at_ms| format!(", recheck at {at_ms} ms"));
+    format!("{state} {reason} ({message}){recheck}")
 }

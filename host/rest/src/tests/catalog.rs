@@ -3,11 +3,11 @@
 use std::sync::Mutex;
 
 use kindsight_api::interpreters::{
-    CallLimits, CallStatistics, ChangeSample, ChangedBy, CommandAnswer, DeclaredState, Faulting,
-    HandledKind, HistoryEntry, InterpreterDetail, InterpreterList, InterpreterStatus,
-    InterpreterSummary, InterpreterVersion, Latency, LiveCondition, Outcome, OutcomeStatus,
-    Refusal, RefusedUpload, RemovedNames, SampledVerdict, ShadowFaults, ShadowLatency,
-    ShadowReport, ShadowedVersion, VerdictChange,
+    CallLimits, CallStatistics, ChangeSample, ChangedBy, CommandAnswer, DeclaredReason,
+    DeclaredState, Faulting, HandledKind, HistoryEntry, InterpreterDetail, InterpreterList,
+    InterpreterStatus, InterpreterSummary, InterpreterVersion, Latency, LiveCondition, Outcome,
+    OutcomeStatus, Refusal, RefusedUpload, RemovedNames, SampledVerdict, ShadowFaults,
+    ShadowLatency, ShadowReport, ShadowedVersion, VerdictChange,
 };
 use kindsight_model::{CatalogAction, Digest, InterpreterName, LoadStep, Source, VersionOutcome};
 use serde_json::{Map, Value, json};
@@ -162,6 +162,8 @@ pub(super) fn detail() -> InterpreterDetail {
         summary: "Deployments and what is like them.".to_owned(),
         kinds: vec![HandledKind {
             pattern: "apps/*/Deployment".to_owned(),
+            when: Some("/status".to_owned()),
+            uses_now: true,
             fields: vec!["/status".to_owned()],
             related: vec!["core v1 Pod owned".to_owned()],
         }],
@@ -169,7 +171,14 @@ pub(super) fn detail() -> InterpreterDetail {
             name: "Ready".to_owned(),
             phase: Phase::Ready,
             summary: "All replicas are there.".to_owned(),
+            is_final: true,
         }],
+        reasons: vec![DeclaredReason {
+            name: "NoPorts".to_owned(),
+            summary: "No port is attached yet.".to_owned(),
+            help_url: Some("https://example.com/no-ports".to_owned()),
+        }],
+        warnings: vec!["licence: not a member of the contract".to_owned()],
         settings: Some(settings(json!({"patience-s": 30}))),
         settings_schema: Some(json!({"type": "object"})),
         limits: CallLimits {

@@ -82,7 +82,9 @@ async fn one_interpreter_is_told_in_full() {
               "pattern": "apps/*/Deployment",
               "related": [
                 "core v1 Pod owned"
-              ]
+              ],
+              "uses-now": true,
+              "when": "/status"
             }
           ],
           "limits": {
@@ -94,6 +96,13 @@ async fn one_interpreter_is_told_in_full() {
             "memory-bytes-max": 67108864
           },
           "name": "apps",
+          "reasons": [
+            {
+              "help-url": "https://example.com/no-ports",
+              "name": "NoPorts",
+              "summary": "No port is attached yet."
+            }
+          ],
           "settings": {
             "patience-s": 30
           },
@@ -103,6 +112,7 @@ async fn one_interpreter_is_told_in_full() {
           "source": "built-in",
           "states": [
             {
+              "final": true,
               "name": "Ready",
               "phase": "ready",
               "summary": "All replicas are there."
@@ -135,6 +145,9 @@ async fn one_interpreter_is_told_in_full() {
               "version": "1.1.0",
               "why": "12 of 20 calls ended in a fault"
             }
+          ],
+          "warnings": [
+            "licence: not a member of the contract"
           ]
         }"#]]
     .assert_eq(&serde_json::to_string_pretty(&answer.json()).unwrap());

@@ -87,6 +87,10 @@ pub(super) fn detail(
         summary: description.map(|it| it.summary.clone()).unwrap_or_default(),
         kinds: description.map(kinds).unwrap_or_default(),
         states: description.map(states).unwrap_or_default(),
+        reasons: description.map(reasons).unwrap_or_default(),
+        warnings: description
+            .map(|it| it.warnings.clone())
+            .unwrap_or_default(),
         settings: entry.settings.clone(),
         settings_schema: schema.and_then(|schema| serde_json::from_str(schema).ok()),
         limits: api::CallLimits {
@@ -118,8 +122,10 @@ fn kinds(description: &Description) -> Vec<api::HandledKind> {
     kinds
         .map(|kind| api::HandledKind {
             pattern: pattern(&kind.pattern),
+            when: kind.when.clone(),
+            uses_now: kind.uses_now,
             fields: kind.fields.pointers(),
-            related: kind.related.iter().map(related).collect(),
+            related: kind.related.iter().map(|it| related(&it.rule)).collect(),
         })
         .collect()
 }
@@ -136,7 +142,11 @@ fn pattern(pattern: &KindPattern) -> String {
 fn related(rule: &RelatedRule) -> String {
     let how = match &rule.relation {
         Relation::Owned => "that it owns".to_owned(),
+        Relation::Descendant => "that it or what it owns owns".to_owned(),
+        Relation::Owner => "that owns it".to_owned(),
         Relation::SelectedBy(pointer) => format!("selected by {pointer}"),
+        Relation::Labelled(key) => format!("labelled {key} with its name"),
+        Relation::Named(pointer) => format!("named by {pointer}"),
     };
     format!("{} {how}, at most {}", pattern(&rule.pattern), rule.limit)
 }
@@ -148,6 +158,18 @@ fn states(description: &Description) -> Vec<api::DeclaredState> {
             name: state.name.to_string(),
             phase: state.phase,
             summary: state.summary.clone(),
+            is_final: state.is_final,
+        })
+        .collect()
+}
+
+fn reasons(description: &Description) -> Vec<api::DeclaredReason> {
+    let reasons = description.reasons.iter();
+    reasons
+        .map(|reason| api::DeclaredReason {
+            name: reason.name.clone(),
+            summary: reason.summary.clone(),
+            help_url: reason.help_url.clone(),
         })
         .collect()
 }

@@ -11,6 +11,13 @@ const SETTINGS: &str = r#"{
     "additionalProperties": false
 }"#;
 
+/// A crane that takes no new loads.
+const DRAINING: State = State::new(
+    "Draining",
+    Phase::Pending,
+    "Finishing its work before it stops",
+);
+
 /// The interpreter.
 pub struct Cranes;
 
@@ -18,12 +25,7 @@ impl Interpreter for Cranes {
     fn describe() -> Description {
         Description::new("crane", "1.0.0", "Cranes of example.com")
             .kind(Kind::new("example.com", "*", "Crane").fields(&["/status/phase"]))
-            .states(&[READY, PENDING])
-            .state(
-                "Draining",
-                Phase::Pending,
-                "Finishing its work before it stops",
-            )
+            .states(&[READY, PENDING, DRAINING])
             .settings_schema(SETTINGS)
     }
 
@@ -34,22 +36,13 @@ impl Interpreter for Cranes {
         Ok(match phase {
             _ if is_set => Verdict::ready("AsSet", phase),
             "Working" => Verdict::ready("Working", ""),
-            "Draining" => Verdict::new("Draining", "Draining", "it finishes its work"),
+            "Draining" => Verdict::new(DRAINING, "Draining", "it finishes its work"),
             _ => Verdict::pending("NotWorking", phase),
         })
     }
 
-    fn fixtures() -> Vec<Fixture> {
-        let crane = |phase: &str| {
-            format!(
-                r#"{{"apiVersion": "example.com/v1", "kind": "Crane", "status": {{"phase": "{phase}"}}}}"#
-            )
-        };
-        vec![
-            Fixture::new("a working crane", "Ready").object(&crane("Working")),
-            Fixture::new("a draining crane", "Draining").object(&crane("Draining")),
-            Fixture::new("a crane that is set up", "Pending").object(&crane("Rising")),
-        ]
+    fn fixtures() -> Fixtures {
+        fixtures!("fixtures")
     }
 }
 

@@ -29,6 +29,16 @@ pub(crate) fn read<T>(then: impl FnOnce(&Object<'_>) -> T) -> T {
     read.expect("a JSON object")
 }
 
+/// A state whose name is known at run time only: it stays in memory.
+fn state(name: &str, phase: Phase, summary: &'static str) -> State {
+    State::new(name.to_owned().leak(), phase, summary)
+}
+
+/// A state of that name that no description declares.
+pub(crate) fn named(name: &str) -> State {
+    state(name, Phase::Ready, "")
+}
+
 /// Builds the description that the text describes.
 pub(crate) fn describe(text: &Object<'_>) -> Description {
     let part = |name, default| text.root().get(name).text().unwrap_or(default);
@@ -41,13 +51,14 @@ pub(crate) fn describe(text: &Object<'_>) -> Description {
     let states = text.at("/states");
     if states.is_array() {
         for state in states.items().filter_map(Node::text) {
-            description = description.state(state, Phase::Ready, "As declared");
+            description = description.states(&[self::state(state, Phase::Ready, "As declared")]);
         }
     } else {
         description = description.states(&[READY, PENDING, PRESENT]);
     }
     for number in 0..text.at("/more-states").integer().unwrap_or(0) {
-        description = description.state(&format!("More{number}"), Phase::Pending, "One of many");
+        let more = state(&format!("More{number}"), Phase::Pending, "One of many");
+        description = description.states(&[more]);
     }
     match text.at("/settings-schema").text() {
         Some(schema) => description.settings_schema(schema),
@@ -80,12 +91,22 @@ fn kinds(text: &Object<'_>) -> Vec<Kind> {
     kinds.collect()
 }
 
-/// The fixtures that the text lists.
-pub(crate) fn fixtures(text: &Object<'_>) -> Vec<Fixture> {
+/// The fixtures that the text lists. Their objects are texts, which may be no objects.
+pub(crate) fn fixtures(text: &Object<'_>) -> Fixtures {
     let fixtures = text.at("/fixtures");
     let fixtures = fixtures.items().map(|fixture| {
         let part = |at: &str| fixture.at(at).text_or_empty();
-        Fixture::new(part("/0"), part("/2")).object(part("/1"))
+        let (name, object, state) = (quoted(part("/0")), part("/1"), quoted(part("/2")));
+        format!(r#"{{"name": {name}, "object": {object}, "expect": {{"state": {state}}}}}"#)
     });
-    fixtures.collect()
+    let fixtures: Vec<String> = fixtures.collect();
+    Fixtures::from_json(format!("[{}]", fixtures.join(",")))
+}
+
+/// A text as JSON.
+fn quoted(text: &str) -> String {
+    let escaped = text
+        .chars()
+        .map(|letter| format!("\\u{:04x}", u32::from(letter)));
+    format!("\"{}\"", escaped.collect::<String>())
 }

@@ -28,7 +28,7 @@ impl Interpreter for Hostile {
         }
     }
 
-    fn fixtures() -> Vec<Fixture> {
+    fn fixtures() -> Fixtures {
         description::read(|text| {
             misdeeds::commit(text.at("/list-fixtures").text_or_empty());
             description::fixtures(text)

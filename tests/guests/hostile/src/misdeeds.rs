@@ -18,7 +18,7 @@ pub(crate) fn judge(object: &Object<'_>) -> Result<Verdict, Failure> {
     commit(what);
     let text = object.at("/spec/text").text_or_empty();
     Ok(match what {
-        "undeclared-state" => Verdict::new(text.to_owned(), "", ""),
+        "undeclared-state" => Verdict::new(crate::description::named(text), "", ""),
         "long-message" => {
             let bytes = object.at("/spec/bytes").integer().unwrap_or(0);
             let message = "é".repeat(usize::try_from(bytes / 2).unwrap_or(0));

@@ -165,17 +165,17 @@ fn what_a_component_may_not_want_or_offer() {
             an import that writes into terminals
               validated: not a WebAssembly component: import name ` [2Jr-me` is not a valid extern name ` [2Jr-me` is not in kebab case (at offset …)
             nothing at all
-              validated: does not export `kindsight:interpreter/description`
+              validated: does not export `kindsight:interpreter/interpreter`
             a core module without the contract
-              validated: does not export `kindsight:interpreter/description`
+              validated: does not export `kindsight:interpreter/interpreter`
             the next major
               validated: is written for version 2.0.0 of the contract, this host speaks 1.x
             the major before
               validated: is written for version 0.9.0 of the contract, this host speaks 1.x
             no functions
-              tried: its exports do not have the contract's shapes: `kindsight:interpreter/description@1.0.0` has no function `describe`
+              tried: its exports do not have the contract's shapes: no exported instance named `kindsight:interpreter/description@1.0.0`
             functions of other shapes
-              tried: its exports do not have the contract's shapes: neither `judge-view` of `kindsight:interpreter/view@1.0.0` nor `judge` of `kindsight:interpreter/text@1.0.0` is exported
+              tried: its exports do not have the contract's shapes: no exported instance named `kindsight:interpreter/description@1.0.0`
         "#]],
     );
 }

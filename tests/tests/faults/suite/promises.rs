@@ -33,7 +33,6 @@ pub(super) fn cases() -> Vec<Case> {
             "a pattern that is none",
             r#"{"name": "a", "kinds": [["*x.example.com", "*", "A"]]}"#,
         ),
-        says("no states", r#"{"name": "a", "states": []}"#),
         says(
             "the same state twice",
             r#"{"name": "a", "states": ["Ready", "Ready"]}"#,
@@ -42,7 +41,7 @@ pub(super) fn cases() -> Vec<Case> {
             "a state that is two words",
             r#"{"name": "a", "states": ["Not Ready"]}"#,
         ),
-        says("60,000 states", r#"{"name": "a", "more-states": 60000}"#),
+        says("600 states", r#"{"name": "a", "more-states": 600}"#),
         says(
             "fields that are no pointers",
             r#"{"name": "a", "fields": ["status.conditions"]}"#,
@@ -59,39 +58,59 @@ pub(super) fn cases() -> Vec<Case> {
             "a schema that is a list",
             r#"{"name": "a", "settings-schema": "[]"}"#,
         ),
-        refused_module("257 Kinds", LoadStep::Tried, &many_kinds(257)),
-        refused_module("a schema of 65 KiB", LoadStep::Tried, &large_schema()),
     ];
+    cases.extend(bombs());
     cases.extend(fixtures());
     cases
 }
 
-/// A description with so many Kinds, all of them the empty pattern.
-fn many_kinds(count: u32) -> Module {
-    let body = format!(
-        "(i32.store offset=24 (i32.const 0x20000) (i32.const 0x30000))
-        (i32.store offset=28 (i32.const 0x20000) (i32.const {count}))
-        i32.const 0x20000"
-    );
-    described(&body)
-}
-
-/// A description with a schema of nothing but zeros.
-fn large_schema() -> Module {
-    described(
-        "(i32.store8 offset=40 (i32.const 0x20000) (i32.const 1))
-        (i32.store offset=44 (i32.const 0x20000) (i32.const 0x30000))
-        (i32.store offset=48 (i32.const 0x20000) (i32.const 66560))
-        i32.const 0x20000",
-    )
-}
-
-fn described(body: &str) -> Module {
-    Module {
-        pages: 8,
-        describe: Some(body.to_owned()),
-        ..Module::default()
-    }
+/// Documents that no SDK would write.
+fn bombs() -> Vec<Case> {
+    let says = |name, description: String| {
+        let module = Module {
+            description: Some(description),
+            ..Module::default()
+        };
+        refused_module(name, LoadStep::Tried, &module)
+    };
+    let promises = |name, fixtures: String| {
+        let module = Module {
+            fixtures: Some(fixtures),
+            ..Module::default()
+        };
+        refused_module(name, LoadStep::Tried, &module)
+    };
+    let kinds = r#"{"group": "a.b", "kind": "A"},"#.repeat(256);
+    let schema = "x".repeat(65 * 1024);
+    vec![
+        says("a description that is no JSON", "name: by-hand".to_owned()),
+        says("a description that is a list", "[]".to_owned()),
+        says("a description without anything", "{}".to_owned()),
+        says("no states", r#"{"states": []}"#.to_owned()),
+        says("257 Kinds", format!(r#"{{"kinds": [{kinds}{{}}]}}"#)),
+        says(
+            "a schema of 65 KiB",
+            format!(r#"{{"settings-schema": {{"title": "{schema}"}}}}"#),
+        ),
+        says("100,000 lists in each other", "[".repeat(100_000)),
+        says(
+            "60,000 Kinds that are no objects",
+            format!(r#"{{"kinds": [{}0]}}"#, "0,".repeat(60_000)),
+        ),
+        says(
+            "the same member 10,000 times",
+            format!("{{{}\"name\": 1}}", r#""name": "a","#.repeat(10_000)),
+        ),
+        says("a description of 257 KiB", " ".repeat(257 * 1024)),
+        says(
+            "a description that asks for a newer host",
+            r#"{"name": "a", "requires": ["history"]}"#.to_owned(),
+        ),
+        promises("fixtures that are no list", "{}".to_owned()),
+        promises("100,000 fixtures", format!("[{}0]", "0,".repeat(99_999))),
+        promises("fixtures of 5 MiB", " ".repeat(5 << 20)),
+        promises("fixtures in each other", "[".repeat(100_000)),
+    ]
 }
 
 /// The description of a guest with one fixture, as often as `times` says.
@@ -99,8 +118,11 @@ fn promising(spec: &str, state: &str, times: usize) -> String {
     let object =
         format!(r#"{{"apiVersion": "hostile.example.com/v1", "kind": "Thing", "spec": {spec}}}"#);
     let object = object.replace('"', "\\\"");
-    let fixture = format!(r#"["it", "{object}", "{state}"]"#);
-    let fixtures = vec![fixture; times].join(", ");
+    let fixtures = (0..times).map(|number| {
+        let name = ["it", "again"][number];
+        format!(r#"["{name}", "{object}", "{state}"]"#)
+    });
+    let fixtures = fixtures.collect::<Vec<_>>().join(", ");
     format!(r#"{{"name": "a", "fixtures": [{fixtures}]}}"#)
 }
 
@@ -144,55 +166,79 @@ fn what_cannot_be_or_does_not_hold() {
         &cases(),
         &expect![[r#"
             no name
-              tried: its description is wrong: name ``: 1 to 63 lower-case letters, digits, `-` or `.`
+              tried: its description is wrong: name: `` is not 1 to 63 lower-case letters, digits, `-` or `.`
             a name that is a path
-              tried: its description is wrong: name `../../etc/passwd`: 1 to 63 lower-case letters, digits, `-` or `.`
+              tried: its description is wrong: name: `../../etc/passwd` is not 1 to 63 lower-case letters, digits, `-` or `.`
             a name that writes into terminals
-              tried: its description is wrong: name `\u{1b}[2Jno`: 1 to 63 lower-case letters, digits, `-` or `.`
+              tried: its description is wrong: name: `\u{1b}[2Jno` is not 1 to 63 lower-case letters, digits, `-` or `.`
             a version that is prose
-              tried: its description is wrong: version `one and a half`: 1 to 64 printable ASCII characters
+              tried: its description is wrong: version: `one and a half` is not a semantic version of at most 64 bytes, such as 1.0.0
             a summary of two lines
-              tried: its description is wrong: summary: one line of at most 256 bytes
+              tried: its description is wrong: summary: not one line of at most 256 bytes
             no Kinds
-              tried: its description is wrong: 0 Kinds: 1 to 256 are right
+              tried: its description is wrong: kinds: is empty, at least one is needed
             the same Kind twice
-              tried: its description is wrong: pattern `a.b/* A` is there twice
+              tried: its description is wrong: kinds[1]: `a.b/* A` is there twice
             a pattern that is none
-              tried: its description is wrong: pattern `*x.example.com/* A`: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`
-            no states
-              tried: its description is wrong: 0 states: 1 to 64 are right
+              tried: its description is wrong: kinds[0].group: a group is exact, `*.suffix` or `*`
             the same state twice
-              tried: its description is wrong: state `Ready` is declared twice
+              tried: its description is wrong: states[1]: the state `Ready` is declared twice
             a state that is two words
-              tried: its description is wrong: state `Not Ready`: 1 to 64 letters and digits
-            60,000 states
-              tried: its description is wrong: 60003 states: 1 to 64 are right
+              tried: its description is wrong: states[0].name: `Not Ready` is not one CamelCase word of at most 64 letters and digits
+            600 states
+              tried: its description is wrong: states: 605 items are over the limit of 64
             fields that are no pointers
-              tried: its description is wrong: `hostile.example.com/* Thing`: field `status.conditions` is not a JSON pointer of at most 256 bytes; it starts with `/`
+              tried: its description is wrong: kinds[0].fields[0]: `status.conditions` is not a JSON pointer: write /status/conditions
             65,000 related objects
-              tried: its description is wrong: `hostile.example.com/* Thing`: a limit of 65000 related objects; 1 to 256 are right
+              tried: its description is wrong: kinds[0].related[0].limit: 65000 is not a number from 1 to 256
             a schema that is no JSON
-              tried: its description is wrong: settings-schema: a JSON object of at most 65536 bytes
+              tried: its description is wrong: not JSON: expected value at line 1 column 559
             a schema that is a list
-              tried: its description is wrong: settings-schema: a JSON object of at most 65536 bytes
+              tried: its description is wrong: settings-schema: a JSON Schema is an object of at most 65536 bytes
+            a description that is no JSON
+              tried: its description is wrong: not JSON: expected ident at line 1 column 2
+            a description that is a list
+              tried: its description is wrong: expected an object, this is a list
+            a description without anything
+              tried: its description is wrong: name: is missing; version: is missing; summary: is missing; kinds: is empty, at least one is needed; states: is empty, at least one is needed
+            no states
+              tried: its description is wrong: name: is missing; version: is missing; summary: is missing; kinds: is empty, at least one is needed; states: is empty, at least one is needed
             257 Kinds
-              tried: its description is wrong: name ``: 1 to 63 lower-case letters, digits, `-` or `.`; version ``: 1 to 64 printable ASCII characters; 0 states: 1 to 64 are right; 257 Kinds: 1 to 256 are right; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `/ ` is there twice; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `/ ` is there twice; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `/ ` is there twice; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `/ ` is there twice; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`; pattern `/ ` is there twice; pattern `/ `: the group is exact, `*.suffix` or `*`; version and Kind are exact or `*`
+              tried: its description is wrong: name: is missing; version: is missing; summary: is missing; kinds: 257 items are over the limit of 256; kinds[1]: `a.b/* A` is there twice; kinds[2]: `a.b/* A` is there twice; kinds[3]: `a.b/* A` is there twice; kinds[4]: `a.b/* A` is there twice; kinds[5]: `a.b/* A` is there twice; kinds[6]: `a.b/* A` is there twice; kinds[7]: `a.b/* A` is there twice; kinds[8]: `a.b/* A` is there twice; kinds[9]: `a.b/* A` is there twice; kinds[10]: `a.b/* A` is there twice; kinds[11]: `a.b/* A` is there twice; kinds[12]: `a.b/* A` is there twice
             a schema of 65 KiB
-              tried: its description is wrong: name ``: 1 to 63 lower-case letters, digits, `-` or `.`; version ``: 1 to 64 printable ASCII characters; settings-schema: a JSON object of at most 65536 bytes; 0 states: 1 to 64 are right; 0 Kinds: 1 to 256 are right
+              tried: its description is wrong: name: is missing; version: is missing; summary: is missing; kinds: is empty, at least one is needed; states: is empty, at least one is needed; settings-schema: a JSON Schema is an object of at most 65536 bytes
+            100,000 lists in each other
+              tried: its description is wrong: not JSON: recursion limit exceeded at line 1 column 128
+            60,000 Kinds that are no objects
+              tried: its description is wrong: name: is missing; version: is missing; summary: is missing; kinds: 60001 items are over the limit of 256; kinds[0]: expected an object, this is a number; kinds[1]: expected an object, this is a number; kinds[2]: expected an object, this is a number; kinds[3]: expected an object, this is a number; kinds[4]: expected an object, this is a number; kinds[5]: expected an object, this is a number; kinds[6]: expected an object, this is a number; kinds[7]: expected an object, this is a number; kinds[8]: expected an object, this is a number; kinds[9]: expected an object, this is a number; kinds[10]: expected an object, this is a number; kinds[11]: expected an object, this is a number
+            the same member 10,000 times
+              tried: its description is wrong: name: expected a text, this is a number; version: is missing; summary: is missing; kinds: is empty, at least one is needed; states: is empty, at least one is needed
+            a description of 257 KiB
+              tried: its description is wrong: 263168 bytes are over the limit of 262144
+            a description that asks for a newer host
+              tried: its description is wrong: requires[0]: `history` is not a feature of this host; version: is missing; summary: is missing; kinds: is empty, at least one is needed; states: is empty, at least one is needed
+            fixtures that are no list
+              tried: its fixtures cannot be read: expected a list, this is an object
+            100,000 fixtures
+              tried: its fixtures cannot be read: 100000 items are over the limit of 256; [0]: expected an object, this is a number; [1]: expected an object, this is a number; [2]: expected an object, this is a number; [3]: expected an object, this is a number; [4]: expected an object, this is a number; [5]: expected an object, this is a number; [6]: expected an object, this is a number; [7]: expected an object, this is a number; [8]: expected an object, this is a number; [9]: expected an object, this is a number; [10]: expected an object, this is a number; [11]: expected an object, this is a number; [12]: expected an object, this is a number; [13]: expected an object, this is a number; [14]: expected an object, this is a number
+            fixtures of 5 MiB
+              tried: its fixtures cannot be read: 5242880 bytes are over the limit of 4194304
+            fixtures in each other
+              tried: its fixtures cannot be read: not JSON: EOF while parsing a list at line 1 column 100000
             a fixture that does not hold
               tried: 1 of its fixtures do not hold: fixture `it`: expected state Pending, got Ready AsAsked ()
             a fixture that panics
-              tried: 1 of its fixtures do not hold: fixture `it`: trapped: panicked at tests/guests/hostile/src/misdeeds.rs:56:20: the hostile guest panics as asked
+              tried: 1 of its fixtures do not hold: fixture `it`: trapped: panicked at tests/guests/hostile/src/misdeeds.rs:55:20: the hostile guest panics as asked
             a fixture that loops
               tried: 1 of its fixtures do not hold: fixture `it`: ran past its deadline of 50 ms of processor time
             a fixture it declines
-              tried: 1 of its fixtures do not hold: fixture `it`: it says it does not judge such an object: 
+              tried: 1 of its fixtures do not hold: fixture `it`: it says it does not judge such an object
             a fixture of a state it never declared
               tried: 1 of its fixtures do not hold: fixture `it`: expected state Splendid, got Ready AsAsked ()
             answers that differ between calls
-              tried: 1 of its fixtures do not hold: fixture `it`: expected state Ready, got Pending Wavers ()
+              tried: 1 of its fixtures do not hold: fixture `again`: expected state Ready, got Pending Wavers ()
             a fixture that is no object
-              tried: 1 of its fixtures do not hold: fixture `it`: not a Kubernetes object: it does not start with `{`
+              tried: its fixtures cannot be read: [0].object: expected an object, this is a list
         "#]],
     );
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use kindsight_api::interpreters::ShadowReport;
+use kindsight_model::CoveredKinds;
 use kindsight_server::interpreter::ReportedGroup;
 use kindsight_server::{
     ComponentComparer, ComponentFile, Document, Group, LogFormat, cache_folder, now_ms,
@@ -101,6 +102,7 @@ impl InputComparer {
         let reported = |objects| ReportedGroup {
             label: Arc::clone(label),
             objects,
+            covered: Arc::new(CoveredKinds::partial()),
         };
         let groups: Vec<ReportedGroup> = if group.related {
             vec![reported(objects.into())]

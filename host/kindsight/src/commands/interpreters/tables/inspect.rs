@@ -15,6 +15,8 @@ pub(crate) fn inspect(mut to: impl Write, detail: &InterpreterDetail) -> io::Res
     head(to, detail)?;
     kinds(to, detail)?;
     states(to, detail)?;
+    reasons(to, detail)?;
+    warnings(to, detail)?;
     if let Some(settings) = &detail.settings {
         writeln!(to, "\nSETTINGS\n{}", tables::json(settings))?;
     }
@@ -60,7 +62,11 @@ fn kinds(to: &mut impl Write, detail: &InterpreterDetail) -> io::Result<()> {
     let mut table = section(to, &["KIND", "RELATED", "FIELDS"], detail.kinds.len())?;
     for kind in &detail.kinds {
         let (related, fields) = (kind.related.join(", "), kind.fields.join(", "));
-        table.row(&[&kind.pattern, &related, &fields])?;
+        let pattern = match &kind.when {
+            Some(when) => format!("{} when {when}", kind.pattern),
+            None => kind.pattern.clone(),
+        };
+        table.row(&[&pattern, &related, &fields])?;
     }
     table.flush()
 }
@@ -68,7 +74,26 @@ fn kinds(to: &mut impl Write, detail: &InterpreterDetail) -> io::Result<()> {
 fn states(to: &mut impl Write, detail: &InterpreterDetail) -> io::Result<()> {
     let mut table = section(to, &["STATE", "PHASE", "MEANING"], detail.states.len())?;
     for state in &detail.states {
-        table.row(&[&state.name, state.phase.as_str(), &state.summary])?;
+        let end = if state.is_final { " (final)" } else { "" };
+        let meaning = format!("{}{end}", state.summary);
+        table.row(&[&state.name, state.phase.as_str(), &meaning])?;
+    }
+    table.flush()
+}
+
+fn reasons(to: &mut impl Write, detail: &InterpreterDetail) -> io::Result<()> {
+    let mut table = section(to, &["REASON", "HELP", "MEANING"], detail.reasons.len())?;
+    for reason in &detail.reasons {
+        let help = text(reason.help_url.as_ref());
+        table.row(&[&reason.name, help, &reason.summary])?;
+    }
+    table.flush()
+}
+
+fn warnings(to: &mut impl Write, detail: &InterpreterDetail) -> io::Result<()> {
+    let mut table = section(to, &["WARNING"], detail.warnings.len())?;
+    for warning in &detail.warnings {
+        table.row(&[warning])?;
     }
     table.flush()
 }

@@ -2,10 +2,10 @@ use std::collections::BTreeMap;
 
 use expect_test::{Expect, expect};
 use kindsight_api::interpreters::{
-    CallLimits, CallStatistics, ChangeSample, ChangedBy, DeclaredState, Faulting, HandledKind,
-    HistoryEntry, InterpreterDetail, InterpreterStatus, InterpreterSummary, InterpreterVersion,
-    Latency, RefusedUpload, SampledVerdict, ShadowFaults, ShadowLatency, ShadowReport,
-    ShadowedVersion, VerdictChange,
+    CallLimits, CallStatistics, ChangeSample, ChangedBy, DeclaredReason, DeclaredState, Faulting,
+    HandledKind, HistoryEntry, InterpreterDetail, InterpreterStatus, InterpreterSummary,
+    InterpreterVersion, Latency, RefusedUpload, SampledVerdict, ShadowFaults, ShadowLatency,
+    ShadowReport, ShadowedVersion, VerdictChange,
 };
 use kindsight_model::{CatalogAction, LoadStep, Phase, VersionOutcome};
 use serde_json::json;
@@ -143,6 +143,8 @@ fn detail() -> InterpreterDetail {
         summary: "Widgets,\nas they are".to_owned(),
         kinds: vec![HandledKind {
             pattern: "example.com/*/Widget".to_owned(),
+            when: Some("/status".to_owned()),
+            uses_now: true,
             fields: vec!["/status".to_owned(), "/spec/size".to_owned()],
             related: vec!["core v1 Pod owned".to_owned()],
         }],
@@ -150,7 +152,14 @@ fn detail() -> InterpreterDetail {
             name: "Draining".to_owned(),
             phase: Phase::Pending,
             summary: "It takes nothing new.".to_owned(),
+            is_final: true,
         }],
+        reasons: vec![DeclaredReason {
+            name: "NoPorts".to_owned(),
+            summary: "No port is attached yet.".to_owned(),
+            help_url: Some("https://example.com/no-ports".to_owned()),
+        }],
+        warnings: vec!["licence: not a member of the contract".to_owned()],
         settings: json!({"strict": true, "note": "a\u{9b}31m"})
             .as_object()
             .cloned(),
@@ -221,56 +230,62 @@ fn inspect_has_a_section_for_everything() {
     check(
         |out| inspect(out, &detail()),
         &expect![[r#"
-        name       widgets
-        status     live
-        version    1.1.0
-        source     upload
-        digest     sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
-        candidate  1.2.0 sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc
-        faulting   11 of 12 calls since 2025-01-01T00:00:00Z
-        summary    Widgets, as they are
+            name       widgets
+            status     live
+            version    1.1.0
+            source     upload
+            digest     sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
+            candidate  1.2.0 sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc
+            faulting   11 of 12 calls since 2025-01-01T00:00:00Z
+            summary    Widgets, as they are
 
-        KIND                  RELATED            FIELDS
-        example.com/*/Widget  core v1 Pod owned  /status, /spec/size
+            KIND                               RELATED            FIELDS
+            example.com/*/Widget when /status  core v1 Pod owned  /status, /spec/size
 
-        STATE     PHASE    MEANING
-        Draining  pending  It takes nothing new.
+            STATE     PHASE    MEANING
+            Draining  pending  It takes nothing new. (final)
 
-        SETTINGS
-        {
-          "note": "a\u009b31m",
-          "strict": true
-        }
+            REASON   HELP                          MEANING
+            NoPorts  https://example.com/no-ports  No port is attached yet.
 
-        SETTINGS SCHEMA
-        {
-          "type": "object"
-        }
+            WARNING
+            licence: not a member of the contract
 
-        LIMIT                     VALUE
-        call-deadline-ms          50
-        call-deadline-per-mib-ms  100
-        input-bytes-max           4194304
-        memory-bytes-max          67108864
-        calls-max                 1000
-        log-lines-max             32
+            SETTINGS
+            {
+              "note": "a\u009b31m",
+              "strict": true
+            }
 
-        STATISTIC                VALUE
-        calls                    1234
-        faults                   4: 1 InterpreterTimeout, 3 InterpreterTrapped
-        trips                    2
-        latency-us               p50 12, p90 20, p99 41, max 900
-        memory-high-water-bytes  1179648
-        instances                2
+            SETTINGS SCHEMA
+            {
+              "type": "object"
+            }
 
-        VERSION  DIGEST               SOURCE  OUTCOME    RECEIVED              WHY
-        1.2.0    sha256:cccccccccccc  upload  candidate  2026-11-21T10:00:00Z  -
-        1.1.0    sha256:bbbbbbbbbbbb  upload  live       2026-11-21T10:00:00Z  -
-        -        sha256:dddddddddddd  upload  refused    2026-11-21T10:00:00Z  it imports `wasi:filesystem`
+            LIMIT                     VALUE
+            call-deadline-ms          50
+            call-deadline-per-mib-ms  100
+            input-bytes-max           4194304
+            memory-bytes-max          67108864
+            calls-max                 1000
+            log-lines-max             32
 
-        TIME                  ACTION  BY      VERSION  DIGEST               OUTCOME
-        2026-11-21T10:00:00Z  load    upload  1.1.0    sha256:bbbbbbbbbbbb  widgets 1.1.0 is live, replacing 1.0.0 from upload
-    "#]],
+            STATISTIC                VALUE
+            calls                    1234
+            faults                   4: 1 InterpreterTimeout, 3 InterpreterTrapped
+            trips                    2
+            latency-us               p50 12, p90 20, p99 41, max 900
+            memory-high-water-bytes  1179648
+            instances                2
+
+            VERSION  DIGEST               SOURCE  OUTCOME    RECEIVED              WHY
+            1.2.0    sha256:cccccccccccc  upload  candidate  2026-11-21T10:00:00Z  -
+            1.1.0    sha256:bbbbbbbbbbbb  upload  live       2026-11-21T10:00:00Z  -
+            -        sha256:dddddddddddd  upload  refused    2026-11-21T10:00:00Z  it imports `wasi:filesystem`
+
+            TIME                  ACTION  BY      VERSION  DIGEST               OUTCOME
+            2026-11-21T10:00:00Z  load    upload  1.1.0    sha256:bbbbbbbbbbbb  widgets 1.1.0 is live, replacing 1.0.0 from upload
+        "#]],
     );
 }
 
@@ -284,6 +299,8 @@ fn inspect_omits_empty_sections() {
         summary: String::new(),
         kinds: Vec::new(),
         states: Vec::new(),
+        reasons: Vec::new(),
+        warnings: Vec::new(),
         settings: None,
         settings_schema: None,
         statistics: CallStatistics::default(),

@@ -1,0 +1,188 @@
+//! Patterns of the Kinds an interpreter handles.
+
+use std::fmt;
+
+use crate::limits::PATTERN_PART_BYTES_MAX;
+
+/// Group, version and Kind, of which parts may be open.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct KindPattern {
+    /// Exact; `*.` and a suffix, which matches every group that ends in `.` and that suffix; or `*`. The
+    /// core group is the empty string.
+    pub group: String,
+    /// Exact, or `*`.
+    pub version: String,
+    /// Exact, or `*`.
+    pub kind: String,
+}
+
+/// Rank of a pattern among those that match an object; greater is more specific: exact Kind, exact
+/// group, suffix (the longer one first), `*`; then an exact version; then one that asks for a field
+/// (`when`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Specificity {
+    rank: Rank,
+    /// Of two suffixes the longer one.
+    suffix_len: usize,
+    exact_version: bool,
+    has_when: bool,
+}
+
+impl Specificity {
+    /// The same for a pattern that takes only objects with a certain field, or any object.
+    #[must_use]
+    pub fn with_when(self, has_when: bool) -> Self {
+        Self { has_when, ..self }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Any,
+    AnyGroup,
+    Suffix,
+    SuffixKind,
+    Group,
+    Kind,
+}
+
+impl KindPattern {
+    /// Returns whether objects of this Kind match.
+    pub fn matches(&self, group: &str, version: &str, kind: &str) -> bool {
+        let group_matches = match self.group.strip_prefix('*') {
+            Some("") => true,
+            Some(suffix) => group.len() > suffix.len() && group.ends_with(suffix),
+            None => self.group == group,
+        };
+        group_matches
+            && (self.version == "*" || self.version == version)
+            && (self.kind == "*" || self.kind == kind)
+    }
+
+    /// Its rank among the patterns that match an object.
+    pub fn specificity(&self) -> Specificity {
+        let any_kind = self.kind == "*";
+        let rank = match (self.group.strip_prefix('*'), any_kind) {
+            (Some(""), true) => Rank::Any,
+            (Some(""), false) => Rank::AnyGroup,
+            (Some(_), true) => Rank::Suffix,
+            (Some(_), false) => Rank::SuffixKind,
+            (None, true) => Rank::Group,
+            (None, false) => Rank::Kind,
+        };
+        let suffix = self.group.strip_prefix('*').unwrap_or_default();
+        Specificity {
+            rank,
+            suffix_len: suffix.len(),
+            exact_version: self.version != "*",
+            has_when: false,
+        }
+    }
+
+    /// The parts that are invalid: the name of the member, and what would be right.
+    pub fn problems(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let rest = self.group.strip_prefix("*.").unwrap_or(&self.group);
+        let group = if self.group == "core" {
+            Some("the core group is the empty string")
+        } else if self.group == "*" || self.group.is_empty() || is_name(rest) {
+            None
+        } else {
+            Some("a group is exact, `*.suffix` or `*`")
+        };
+        let exact_or_any = |part: &str, what| (part != "*" && !is_name(part)).then_some(what);
+        let version = exact_or_any(&self.version, "a version is exact or `*`");
+        let kind = exact_or_any(&self.kind, "a Kind is exact or `*`");
+        let parts = [("group", group), ("version", version), ("kind", kind)];
+        parts
+            .into_iter()
+            .filter_map(|(name, problem)| Some((name, problem?)))
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.');
+    (1..=PATTERN_PART_BYTES_MAX).contains(&text.len()) && text.bytes().all(letter)
+}
+
+impl fmt::Display for KindPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{} {}", self.group, self.version, self.kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern(group: &str, version: &str, kind: &str) -> KindPattern {
+        KindPattern {
+            group: group.into(),
+            version: version.into(),
+            kind: kind.into(),
+        }
+    }
+
+    #[test]
+    fn patterns_match_what_they_say() {
+        let (actual, v1) = ("sql.cnrm.cloud.google.com", "v1");
+        for (group, version, kind, expected) in [
+            ("sql.cnrm.cloud.google.com", "v1", "SQLInstance", true),
+            ("sql.cnrm.cloud.google.com", "*", "*", true),
+            ("*.cnrm.cloud.google.com", "*", "*", true),
+            ("*.google.com", "v1", "SQLInstance", true),
+            ("*", "*", "*", true),
+            ("*", "v2", "*", false),
+            ("*.sql.cnrm.cloud.google.com", "*", "*", false),
+            ("*.oogle.com", "*", "*", false),
+            ("", "*", "*", false),
+        ] {
+            let pattern = pattern(group, version, kind);
+            let matches = pattern.matches(actual, v1, "SQLInstance");
+            assert_eq!(matches, expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn the_more_specific_pattern_is_greater() {
+        let order = [
+            pattern("*", "*", "*"),
+            pattern("*", "v1", "*"),
+            pattern("*", "*", "Widget"),
+            pattern("*.com", "*", "*"),
+            pattern("*.example.com", "*", "*"),
+            pattern("*.com", "*", "Widget"),
+            pattern("a.example.com", "*", "*"),
+            pattern("a.example.com", "*", "Widget"),
+            pattern("a.example.com", "v1", "Widget"),
+        ];
+        for pair in order.windows(2) {
+            assert!(
+                pair[0].specificity() < pair[1].specificity(),
+                "{} {}",
+                pair[0],
+                pair[1]
+            );
+            let with_when = pair[0].specificity().with_when(true);
+            assert!(pair[0].specificity() < with_when && with_when < pair[1].specificity());
+        }
+    }
+
+    #[test]
+    fn a_pattern_with_a_star_inside_is_refused() {
+        for bad in ["a*", "*a", "*.*", "a.*", "**"] {
+            assert_eq!(pattern(bad, "*", "*").problems().count(), 1, "{bad}");
+        }
+        assert_eq!(pattern("*.example.com", "*", "*").problems().count(), 0);
+        assert_eq!(pattern("", "v1", "Pod").problems().count(), 0);
+        let core = pattern("core", "", "a b");
+        let problems: Vec<(&str, &str)> = core.problems().collect();
+        assert_eq!(
+            problems,
+            [
+                ("group", "the core group is the empty string"),
+                ("version", "a version is exact or `*`"),
+                ("kind", "a Kind is exact or `*`")
+            ]
+        );
+    }
+}
