@@ -127,7 +127,7 @@ impl Data {
 
 /// A description that is right: one Kind of `hand.example.com`, one state.
 fn description(data: &mut Data) -> u32 {
-    const READY: u32 = 4;
+    const READY: u32 = 5;
     let (name, name_bytes) = data.text("by-hand");
     let (version, version_bytes) = data.text("1.0.0");
     let (group, group_bytes) = data.text("hand.example.com");
