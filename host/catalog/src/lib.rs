@@ -47,4 +47,5 @@ pub use follow::{Panicked, follow_hosts, run_breaker};
 pub use incoming::IncomingComponent;
 pub use reconcile::OpenError;
 pub use refused::RefusedComponent;
+pub use settings::checked_settings;
 pub use state::{Entry, Event, SourceVersions, Version};

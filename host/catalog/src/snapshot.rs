@@ -7,7 +7,7 @@ use kindsight_api::interpreters::{OutcomeStatus, Refusal};
 use kindsight_interpreter::{Interpreter, Published, SetMember};
 use kindsight_model::{Digest, InterpreterName, LoadStep, Source, VersionOutcome};
 
-use crate::settings::SettingsChecks;
+use crate::settings::{self, SettingsChecks};
 use crate::state::{CatalogState, Entry, Version};
 use crate::store::StoredHead;
 
@@ -129,13 +129,10 @@ impl Snapshot {
                     Refusal::at(LoadStep::Published, format!("settings of `{name}`: {why}"))
                 })?;
             }
-            let settings = entry.settings.as_ref();
             members.push(SetMember {
                 source,
+                settings: settings::passed(interpreter, entry.settings.as_ref()),
                 interpreter: Arc::clone(interpreter),
-                settings: settings
-                    .and_then(|it| serde_json::to_string(it).ok())
-                    .map(Into::into),
             });
         }
         Ok(members)
