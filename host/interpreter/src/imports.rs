@@ -12,6 +12,8 @@ const CONTRACT: &str = "kindsight:interpreter/interpreter@";
 const LOG: &str = "kindsight:interpreter/log@1.";
 /// Its one function.
 const EMIT: &str = "emit";
+/// Interfaces of WASI that a refusal names.
+const WASI_NAMED_MAX: usize = 8;
 /// The major version of the contract that this host speaks.
 const MAJOR: &str = "1.";
 
@@ -22,6 +24,9 @@ pub(crate) fn check(component: &[u8]) -> Result<(), LoadError> {
     let types = Validator::new().validate_all(component).map_err(damaged)?;
     let names = Names::of(component).map_err(damaged)?;
     let types = types.as_ref();
+    if let Some(wasi) = wasi(&names.imports) {
+        return Err(wasi);
+    }
     for name in names.imports {
         let Some(import) = types.component_item_for_import(name) else {
             continue;
@@ -43,6 +48,27 @@ pub(crate) fn check(component: &[u8]) -> Result<(), LoadError> {
         Some(_) if versions.iter().any(|version| version.starts_with(MAJOR)) => Ok(()),
         Some(version) => Err(LoadError::OtherMajor((*version).to_owned())),
     }
+}
+
+/// The refusal of a component that imports WASI, with the interfaces it imports.
+fn wasi(imports: &[&str]) -> Option<LoadError> {
+    let wasi = imports.iter().filter(|name| name.starts_with("wasi:"));
+    let mut wasi: Vec<&str> = wasi
+        .map(|name| name.split_once('@').map_or(*name, |(name, _)| name))
+        .collect();
+    wasi.dedup();
+    let first = wasi.first()?;
+    let mut text = (*first).to_owned();
+    for name in wasi.iter().take(WASI_NAMED_MAX).skip(1) {
+        text.extend(["`, `", name]);
+    }
+    let others = wasi.len().saturating_sub(WASI_NAMED_MAX);
+    if others > 0 {
+        let more = others.to_string();
+        text.extend(["` and `", &more, " more"]);
+    }
+    let target = "WASI (`wasm32-wasip2`, where Rust's std imports these by itself)";
+    Some(LoadError::Wasi(text, target.to_owned()))
 }
 
 /// Imports and exports of the outermost component, in its order.

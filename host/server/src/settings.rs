@@ -102,12 +102,13 @@ impl Settings {
     }
 
     /// Limits of interpreters and of their catalog by the names of their flags.
-    fn limits_of_interpreters(&self) -> [(&'static str, u128); 8] {
+    fn limits_of_interpreters(&self) -> [(&'static str, u128); 9] {
         let of = &self.interpreter_limits;
         [
             ("call-deadline-ms", of.call_deadline.as_nanos()),
             ("memory-bytes-max", of.memory_bytes_max as u128),
             ("component-bytes-max", of.component_bytes_max as u128),
+            ("parts-max", u128::from(of.parts_max)),
             ("calls-max", u128::from(of.calls_max)),
             ("idle-seconds-max", of.idle_max.as_nanos()),
             ("memo-bytes-max", of.memo_bytes_max as u128),

@@ -186,6 +186,7 @@ pub(super) fn detail() -> InterpreterDetail {
             latency_us: latency(),
             memory_high_water_bytes: 1_048_576,
             instances: 2,
+            log_lines_dropped: 4,
         },
         faulting: Some(faulting()),
         trips: 0,

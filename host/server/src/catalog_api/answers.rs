@@ -170,6 +170,7 @@ fn statistics(counted: CallSnapshot) -> api::CallStatistics {
         latency_us,
         memory_high_water_bytes: counted.memory_high_water_bytes,
         instances: counted.instances,
+        log_lines_dropped: counted.log_lines_dropped,
     }
 }
 

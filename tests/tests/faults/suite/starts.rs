@@ -41,9 +41,9 @@ fn starting() -> Vec<Case> {
             },
         ),
         with("start: three memories of 25 MiB", &"(memory 400)".repeat(3)),
-        with("start: forty memories", &"(memory 1)".repeat(40)),
+        with("start: seventy memories", &"(memory 1)".repeat(70)),
         with("start: a table of a million", "(table 1000000 funcref)"),
-        with("start: forty tables", &"(table 1 funcref)".repeat(40)),
+        with("start: seventy tables", &"(table 1 funcref)".repeat(70)),
         with(
             "start: data beyond its memory",
             r#"(data (i32.const 131071) "two")"#,
@@ -152,12 +152,12 @@ fn what_does_not_come_up() {
           tried: `start` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
         start: three memories of 25 MiB
           tried: `start` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
-        start: forty memories
-          tried: no instance could be made of it: resource limit exceeded: memory count too high at 41
+        start: seventy memories
+          tried: has more than 64 core instances, memories or tables, which is the limit: `kindsight serve --parts-max` raises it, up to 256
         start: a table of a million
           tried: `start` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
-        start: forty tables
-          tried: no instance could be made of it: resource limit exceeded: table count too high at 40
+        start: seventy tables
+          tried: has more than 64 core instances, memories or tables, which is the limit: `kindsight serve --parts-max` raises it, up to 256
         start: data beyond its memory
           tried: `start` trapped: wasm trap: out of bounds memory access
         describe: loops

@@ -183,6 +183,7 @@ fn detail() -> InterpreterDetail {
             },
             memory_high_water_bytes: 1_179_648,
             instances: 2,
+            log_lines_dropped: 7,
         },
         versions: vec![
             version("c", "1.2.0", VersionOutcome::Candidate, ""),
@@ -262,6 +263,7 @@ fn inspect_has_a_section_for_everything() {
         latency-us               p50 12, p90 20, p99 41, max 900
         memory-high-water-bytes  1179648
         instances                2
+        log-lines-dropped        7
 
         VERSION  DIGEST               SOURCE  OUTCOME    RECEIVED              WHY
         1.2.0    sha256:cccccccccccc  upload  candidate  2026-11-21T10:00:00Z  -
@@ -313,6 +315,7 @@ fn inspect_omits_empty_sections() {
         latency-us               p50 0, p90 0, p99 0, max 0
         memory-high-water-bytes  0
         instances                0
+        log-lines-dropped        0
     "#]],
     );
 }
