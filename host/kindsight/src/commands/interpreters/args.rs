@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use crate::output_format::OutputFormat;
 
@@ -24,7 +24,8 @@ Examples:
   kindsight interpreters diff widgets-1.0.wasm widgets-1.1.wasm dump/
 
 Exit codes: 0 success; 1 the server refused or could not be reached (the reason is on standard
-error); 2 invalid command line; 3 `diff` found verdicts that would change.")]
+error); 2 invalid command line; 3 `diff` found verdicts that would change, or `shadow` what its
+--fail-on names.")]
 pub(crate) struct InterpretersArgs {
     #[command(subcommand)]
     pub(crate) action: Action,
@@ -62,8 +63,8 @@ pub(crate) enum Action {
     /// Nothing is changed: it reports which verdicts would change, and the latency of both versions.
     #[command(after_help = "\
 Exit codes: 0 success, whether or not verdicts would change; 1 there is no candidate, or the server
-could not be reached; 2 invalid command line.")]
-    Shadow(Name),
+could not be reached; 2 invalid command line; 3 the report has what --fail-on names.")]
+    Shadow(ShadowArgs),
     /// Makes the candidate live, or brings back a version by its digest.
     Promote(PromoteArgs),
     /// Rolls back to the previous version, and marks the live one as rolled back.
@@ -87,6 +88,25 @@ could not be reached; 2 invalid command line.")]
 pub(crate) struct Name {
     /// Name of the interpreter, as `kindsight interpreters list` shows it.
     pub(crate) name: String,
+}
+
+/// `kindsight interpreters shadow`.
+#[derive(Debug, Args)]
+pub(crate) struct ShadowArgs {
+    #[command(flatten)]
+    pub(crate) of: Name,
+    /// Exits with 3 if the report has one of these.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub(crate) fail_on: Vec<ShadowFailure>,
+}
+
+/// Findings at which `shadow` fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ShadowFailure {
+    /// A verdict would change.
+    Changes,
+    /// The candidate ends in a fault on some object.
+    Faults,
 }
 
 /// `kindsight interpreters load`.

@@ -96,9 +96,21 @@ pub(crate) fn settings(name: &str, file: &Path) -> anyhow::Result<Request> {
     } else {
         (file.display().to_string(), bytes_of(file)?)
     };
-    let object: Result<Map<String, Value>, _> = serde_json::from_slice(&bytes);
-    object.with_context(|| format!("{from}: settings must be one JSON object"))?;
+    parsed_settings(&from, &bytes)?;
     Ok(Request::to(Method::PUT, settings_path(name)).with_body(JSON, bytes))
+}
+
+/// Settings in a file.
+///
+/// # Errors
+/// When it cannot be read, or is not a JSON object.
+pub(crate) fn settings_in(file: &Path) -> anyhow::Result<Map<String, Value>> {
+    parsed_settings(&file.display().to_string(), &bytes_of(file)?)
+}
+
+fn parsed_settings(from: &str, bytes: &[u8]) -> anyhow::Result<Map<String, Value>> {
+    let settings = serde_json::from_slice(bytes);
+    settings.with_context(|| format!("{from}: settings must be one JSON object"))
 }
 
 /// Request that removes the settings.
