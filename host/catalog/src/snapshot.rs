@@ -174,6 +174,19 @@ impl Entry {
         live.ok_or_else(|| Refusal::Conflict(format!("{digest} is not live any more")))
     }
 
+    /// Returns whether the version of that source and digest judges.
+    pub(crate) fn is_judging(&self, source: Source, digest: &Digest) -> bool {
+        let judging = self.effective().filter(|_| !self.is_disabled);
+        judging.is_some_and(|(from, it)| from == source && it.digest == *digest)
+    }
+
+    /// The version that judges and did not before.
+    pub(crate) fn newly_judging(&self, before: &Self) -> Option<(Source, &Digest)> {
+        let (source, version) = self.effective().filter(|_| !self.is_disabled)?;
+        let was = before.is_judging(source, &version.digest);
+        (!was).then_some((source, &version.digest))
+    }
+
     /// Its status: live, disabled, or without a live version.
     pub(crate) fn status(&self) -> OutcomeStatus {
         match self.effective() {

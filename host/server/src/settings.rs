@@ -21,6 +21,9 @@ pub struct Settings {
     pub cache: Option<PathBuf>,
     /// The watched directory of interpreters.
     pub interpreters: Option<PathBuf>,
+    /// Lets a file of that directory take the name of a built-in interpreter without judging all of its
+    /// Kinds.
+    pub replace_built_in: bool,
     /// The clusters that report.
     pub clusters: Vec<ClusterSource>,
     /// The address it answers on; port 0 takes a free one.
@@ -42,6 +45,7 @@ impl Settings {
             store,
             cache: None,
             interpreters: None,
+            replace_built_in: false,
             clusters: Vec::new(),
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             access: Access::default(),

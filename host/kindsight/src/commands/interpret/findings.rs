@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use kindsight_api::interpret::ObjectVerdict;
 use kindsight_model::{Digest, Phase, host_reason};
+use kindsight_server::catalog::pattern_text;
 use kindsight_server::interpreter::{Fault, Interpreter};
 
 use crate::FOUND;
@@ -76,7 +77,7 @@ impl<'a> Findings<'a> {
     fn idle(&self, interpreter: &Interpreter) -> String {
         let kinds = &interpreter.description().kinds;
         let named = kinds.iter().take(KINDS_NAMED_MAX);
-        let named: Vec<String> = named.map(|it| it.pattern.to_string()).collect();
+        let named: Vec<String> = named.map(|it| pattern_text(&it.pattern)).collect();
         let more = match kinds.len().saturating_sub(KINDS_NAMED_MAX) {
             0 => String::new(),
             more => format!(" and {more} more"),

@@ -112,12 +112,13 @@ pub(crate) enum ShadowFailure {
 /// `kindsight interpreters load`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Loading the component that is already live changes nothing. With --digest the server checks the
+The interpreter has the name that the component declares, whatever the file is called. Loading the
+component that is already live changes nothing. With --digest the server checks the
 digest of the upload; `sha256sum widgets.wasm` prints its digits.
 
 Examples:
   kindsight interpreters load widgets.wasm
-  kindsight interpreters load target/wasm32-unknown-unknown/release/my_widgets.wasm --name widgets
+  kindsight interpreters load target/wasm32-unknown-unknown/release/my_widgets.wasm
   kindsight interpreters load widgets.wasm --candidate
 
 Exit codes: 0 it is live or a candidate; 1 it was refused (step and reason are on standard error), or
@@ -126,12 +127,16 @@ pub(crate) struct LoadArgs {
     /// Component, or core module built with the SDK for `wasm32-unknown-unknown`.
     #[arg(value_name = "FILE.wasm")]
     pub(crate) file: PathBuf,
-    /// Name of the interpreter, as the component declares it (default: file name without `.wasm`).
+    /// Name that the component has to declare; refused if it declares another one (default: any).
     #[arg(long)]
     pub(crate) name: Option<String>,
     /// Keeps it as a candidate instead of making it live; `shadow` shows what it would change.
     #[arg(long)]
     pub(crate) candidate: bool,
+    /// Lets it take the name of a built-in interpreter although it does not judge all of its Kinds; they fall
+    /// back to a more general interpreter.
+    #[arg(long)]
+    pub(crate) replace_built_in: bool,
     /// Expected digest of the file (`sha256:` and 64 hexadecimal digits); refused if it differs.
     #[arg(long, value_name = "DIGEST")]
     pub(crate) digest: Option<String>,
