@@ -22,6 +22,9 @@ use crate::state::{Entry, Version};
 /// fails: each comparison takes up to 16 deadlines of processor time.
 const COMPARE_EACH: Duration = Duration::from_mins(1);
 
+/// Settings as an operator set them, without the defaults of a schema.
+type OperatorSettings = Map<String, Value>;
+
 /// Faults of the live version of an interpreter, more than it may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Faulting {
@@ -217,7 +220,7 @@ impl Catalog {
         &self,
         name: &InterpreterName,
         digest: &Digest,
-    ) -> Option<(Arc<Interpreter>, Option<Map<String, Value>>)> {
+    ) -> Option<(Arc<Interpreter>, Option<OperatorSettings>)> {
         let mut entry = Entry::clone(&*self.entry(name)?);
         let (source, other, _) = roll_back(&mut entry, digest, "").ok()?;
         let other = self

@@ -50,4 +50,4 @@ pub use reconcile::OpenError;
 pub use refused::RefusedComponent;
 pub use settings::checked_settings;
 pub use state::{Entry, Event, SourceVersions, Version};
-pub use takeover::{pattern_text, takeover_lines};
+pub use takeover::{lost_kinds, pattern_text, takeover_lines};

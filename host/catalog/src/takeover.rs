@@ -93,7 +93,7 @@ fn covers(wider: &KindPattern, pattern: &KindPattern) -> bool {
 
 /// The Kinds of a built-in interpreter that another one of its name does not judge, in words; none where it
 /// judges them all.
-pub(crate) fn lost_kinds(built_in: &Interpreter, interpreter: &Interpreter) -> Option<String> {
+pub fn lost_kinds(built_in: &Interpreter, interpreter: &Interpreter) -> Option<String> {
     let kinds = &interpreter.description().kinds;
     let lost = built_in.description().kinds.iter().filter(|lost| {
         let mut patterns = kinds.iter().map(|it| &it.pattern);

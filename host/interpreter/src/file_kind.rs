@@ -118,7 +118,7 @@ fn text(bytes: &[u8]) -> Option<String> {
         } else if lower.starts_with("<!doctype html") || lower.starts_with("<html") {
             "it is an HTML page: the download was answered with a page instead of the file"
                 .to_owned()
-        } else if begin.starts_with(['{', '[']) {
+        } else if is_json(begin) {
             "it is text that looks like JSON: give the .wasm file".to_owned()
         } else {
             let shown: String = begin.chars().take(SHOWN_CHARS).collect();
@@ -126,6 +126,15 @@ fn text(bytes: &[u8]) -> Option<String> {
             format!("it is text that begins with `{shown}`: give the .wasm file")
         },
     )
+}
+
+/// Returns whether a text begins as a JSON object or array does; `[package]` of TOML does not.
+fn is_json(begin: &str) -> bool {
+    let inner = begin.strip_prefix(['{', '[']).map(str::trim_start);
+    inner.is_some_and(|inner| {
+        let first = inner.chars().next();
+        first.is_none_or(|it| matches!(it, '{' | '[' | '"' | '}' | ']' | '-' | '0'..='9'))
+    })
 }
 
 #[cfg(test)]

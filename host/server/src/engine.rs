@@ -1,10 +1,12 @@
 //! The engine of a process: started, with the built-in interpreters loaded.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use kindsight_catalog::checked_settings;
+use kindsight_catalog::{checked_settings, lost_kinds};
 use kindsight_interpreter::{
     ChildCompiler, CodeCache, Compiler, Interpreter, Interpreters, Limits, SetMember, StartError,
 };
@@ -25,6 +27,8 @@ pub struct LocalInterpreters {
     pub interpreters: Interpreters,
     /// Those of the files, in their order.
     pub from_files: Vec<Arc<Interpreter>>,
+    /// Built-in interpreters that one of a file hides although it does not judge all of their Kinds, in words.
+    pub hidden: Vec<String>,
 }
 
 /// Starts the engine of a program that serves nothing: the built-in interpreters judge, and those in
@@ -41,12 +45,16 @@ pub fn start_interpreters(
     files: &[PathBuf],
     settings: &SettingsByName,
 ) -> Result<LocalInterpreters, Error> {
+    let bytes_max = limits.component_bytes_max;
     let interpreters = start(limits, cache)?;
-    let built_in = built_in(&interpreters)?.into_iter();
-    let built_in = built_in.map(|it| (Source::BuiltIn, it));
-    let from_files = files.iter().map(|file| load_file(&interpreters, file));
+    let built_in = built_in(&interpreters)?;
+    let from_files = files
+        .iter()
+        .map(|file| load_file(&interpreters, file, bytes_max));
     let from_files: Vec<_> = from_files.collect::<Result<_, Error>>()?;
+    let hidden = hidden(&built_in, &from_files);
     let loaded = from_files.iter().map(|it| (Source::Upload, Arc::clone(it)));
+    let built_in = built_in.into_iter().map(|it| (Source::BuiltIn, it));
     let loaded: Vec<_> = built_in.chain(loaded).collect();
     refuse_unknown(settings, &loaded)?;
     let members = loaded.iter().map(|(source, it)| {
@@ -64,7 +72,21 @@ pub fn start_interpreters(
     Ok(LocalInterpreters {
         interpreters,
         from_files,
+        hidden,
     })
+}
+
+/// The built-in interpreters that one of a file hides with Kinds that it does not judge.
+fn hidden(built_in: &[Arc<Interpreter>], from_files: &[Arc<Interpreter>]) -> Vec<String> {
+    let hidden = from_files.iter().filter_map(|it| {
+        let name = &it.by().name;
+        let built_in = built_in.iter().find(|built_in| built_in.by().name == *name)?;
+        let kinds = lost_kinds(built_in, it)?;
+        Some(format!(
+            "`{name}` hides the built-in interpreter of that name, and does not judge its {kinds}: a server refuses it without `--replace-built-in`"
+        ))
+    });
+    hidden.collect()
 }
 
 /// Refuses settings of a name that no interpreter has, with the names that there are.
@@ -101,12 +123,23 @@ pub(crate) fn member(
     })
 }
 
-fn load_file(interpreters: &Interpreters, file: &Path) -> Result<Arc<Interpreter>, Error> {
+fn load_file(
+    interpreters: &Interpreters,
+    file: &Path,
+    bytes_max: usize,
+) -> Result<Arc<Interpreter>, Error> {
     let path = || file.to_owned();
-    let bytes = std::fs::read(file).map_err(|source| Error::ReadComponent {
-        file: path(),
-        source,
-    })?;
+    // One byte more shows that it is too large; a device may have no end.
+    let most = u64::try_from(bytes_max)
+        .unwrap_or(u64::MAX)
+        .saturating_add(1);
+    let mut bytes = Vec::new();
+    File::open(file)
+        .and_then(|opened| opened.take(most).read_to_end(&mut bytes))
+        .map_err(|source| Error::ReadComponent {
+            file: path(),
+            source,
+        })?;
     let loaded = interpreters.load(&bytes);
     loaded.map_err(|error| Error::Refused {
         file: path(),

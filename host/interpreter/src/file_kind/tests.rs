@@ -49,6 +49,7 @@ fn a_text_is_told_by_how_it_begins() {
     check(b"(module)", &["(WAT)"]);
     check(b"\xef\xbb\xbf{\"a\": 1}", &["looks like JSON"]);
     check(b"[1]", &["looks like JSON"]);
+    check(b"[package]\nname", &["begins with `[package]`"]);
     check(b"<!DOCTYPE html>\n<p>404", &["HTML page"]);
     check(
         "naïve text\nand more".as_bytes(),

@@ -36,6 +36,9 @@ pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<ExitCode> {
         &args.interpreters,
         &settings,
     )?;
+    for hint in &local.hidden {
+        cli::hint(hint);
+    }
     let now_ms = args
         .now
         .map_or_else(now_ms, jiff::Timestamp::as_millisecond);
@@ -60,6 +63,9 @@ pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<ExitCode> {
     }
     printer.finish()?;
     let dropped = dropped_lines(&local.interpreters);
+    if findings.is_empty() && unread == 0 {
+        cli::hint("the input holds no document: there is nothing to judge");
+    }
     for hint in findings.hints(&local.from_files).into_iter().chain(dropped) {
         cli::hint(&hint);
     }

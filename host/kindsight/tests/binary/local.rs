@@ -182,3 +182,27 @@ fn dropped_log_lines_are_counted() {
         "kindsight: 968 log lines of things were dropped: it may log 32 in a call, 100 in 10 s";
     assert_eq!(lines[32], dropped);
 }
+
+#[test]
+fn what_cannot_be_meant_is_said_on_standard_error() {
+    let place = Place::new();
+    let batch = r#"{"name": "batch", "kinds": [["batch", "*", "Job"]]}"#;
+    let batch = place.write("x.wasm", kindsight_tests::hostile(batch));
+    let job = r#"{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}}"#;
+    let (code, _, errors) = interpret(&["--interpreter", str(&batch)], job);
+    assert_eq!(code, Some(0));
+    let hides = "kindsight: `batch` hides the built-in interpreter of that name, and does not judge its batch/*/CronJob: ";
+    assert!(errors.starts_with(hides), "{errors}");
+    let (code, _, errors) = interpret(&[], "\n");
+    assert_eq!(code, Some(0));
+    assert_eq!(
+        errors,
+        "kindsight: the input holds no document: there is nothing to judge\n"
+    );
+    let (code, _, errors) = interpret(&["--interpreter", "/dev/zero"], job);
+    assert_eq!(code, Some(1));
+    assert!(
+        errors.contains("are over the limit of 33554432 bytes"),
+        "{errors}"
+    );
+}

@@ -51,6 +51,11 @@ impl<'a> Findings<'a> {
         }
     }
 
+    /// Returns whether there was nothing to judge.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.documents == 0
+    }
+
     /// Code of success, or that of verdicts that were asked for.
     pub(crate) fn exit_code(&self) -> ExitCode {
         if self.failing > 0 {
@@ -65,7 +70,7 @@ impl<'a> Findings<'a> {
     pub(crate) fn hints(&self, from_files: &[Arc<Interpreter>]) -> Vec<String> {
         let idle = from_files
             .iter()
-            .filter(|it| !self.asked.contains(it.digest()));
+            .filter(|it| !self.is_empty() && !self.asked.contains(it.digest()));
         let mut hints: Vec<String> = idle.map(|it| self.idle(it)).collect();
         if self.failing > 0 {
             let of = counted(self.documents, "verdict");
