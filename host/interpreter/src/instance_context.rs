@@ -162,3 +162,30 @@ impl log::Host for InstanceContext {
         guest_log::write(level, &self.by, &message);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use kindsight_model::{Digest, InterpreterName};
+
+    use super::*;
+    use crate::bindings::log::{Host as _, Level};
+
+    #[test]
+    fn a_panic_is_kept_although_its_call_logged_too_much_before() {
+        let by = InterpretedBy {
+            name: InterpreterName::unnamed(),
+            version: "".into(),
+            digest: Digest::of(b""),
+        };
+        let stats = Arc::<CallStats>::default();
+        let mut context = InstanceContext::new(by.into(), Arc::clone(&stats), 0);
+        context.begin_call(LOAD_DEADLINE);
+        for _ in 0..1000 {
+            context.emit(Level::Info, "a line".to_owned());
+        }
+        context.emit(Level::Error, "panicked at the end".to_owned());
+        assert_eq!(context.last_error(), Some("panicked at the end"));
+        let dropped = 1001 - u64::from(LOG_LINES_MAX);
+        assert_eq!(stats.snapshot().log_lines_dropped, dropped);
+    }
+}
