@@ -23,8 +23,8 @@ use crate::table::clean_lines;
     name = "kindsight",
     version,
     after_help = "\
-Exit codes: 0 success; 1 failure (the reason is on standard error); 2 invalid command line; 3 a verdict or a
-change that was asked for with --fail-on, or that `interpreters diff` found."
+Exit codes: 0 success; 1 failure (the reason is on standard error); 2 invalid command line; 3 a
+verdict or a change that was asked for with --fail-on, or that `interpreters diff` found."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -66,10 +66,10 @@ pub(crate) struct DemoArgs {
 /// `kindsight interpret`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Input is an object, a List, JSON Lines, multi-document YAML, or any mixture. Output is one verdict for
-each object, in input order. The objects of one List or one YAML stream are judged together, so that
-interpreters can look up related objects; JSON Lines are judged one by one. A document that is not a
-Kubernetes object gets the state Unknown, with the reason.
+Input is an object, a List, JSON Lines, multi-document YAML, or any mixture. Output is one
+verdict for each object, in input order. The objects of one List or one YAML stream are judged
+together, so that interpreters can look up related objects; JSON Lines are judged one by one. A
+document that is not a Kubernetes object gets the state Unknown, with the reason.
 
 Examples:
   kubectl get all -A -o json | kindsight interpret
@@ -78,8 +78,9 @@ Examples:
   kindsight interpret --interpreter my-widgets.wasm --settings widgets=settings.json dump/
   kubectl get all -o json | kindsight interpret --fail-on failed,fault
 
-Exit codes: 0 all input was read and judged, whatever the verdicts; 1 some input could not be read, or
-an interpreter or its settings were refused; 2 invalid command line; 3 a verdict is one of --fail-on.")]
+Exit codes: 0 all input was read and judged, whatever the verdicts; 1 some input could not be
+read, or an interpreter or its settings were refused; 2 invalid command line; 3 a verdict is one
+of --fail-on.")]
 pub(crate) struct InterpretArgs {
     /// Output format.
     #[arg(short, long, value_enum, default_value_t = VerdictOutput::Table)]
