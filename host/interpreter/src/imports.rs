@@ -58,14 +58,14 @@ fn wasi(imports: &[&str]) -> Option<LoadError> {
         .collect();
     wasi.dedup();
     let first = wasi.first()?;
-    let mut text = (*first).to_owned();
+    let mut text = format!("`{first}`");
     for name in wasi.iter().take(WASI_NAMED_MAX).skip(1) {
-        text.extend(["`, `", name]);
+        text.extend([", `", name, "`"]);
     }
     let others = wasi.len().saturating_sub(WASI_NAMED_MAX);
     if others > 0 {
         let more = others.to_string();
-        text.extend(["` and `", &more, " more"]);
+        text.extend([" and ", &more, " more"]);
     }
     let target = "WASI (`wasm32-wasip2`, where Rust's std imports these by itself)";
     Some(LoadError::Wasi(text, target.to_owned()))
@@ -128,5 +128,27 @@ fn is_more_than_types(item: &ComponentItem, types: TypesRef<'_>) -> bool {
             exports.any(|export| is_more_than_types(export, types))
         }),
         _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_std_imports_for_wasi_is_named_once_each_and_cut() {
+        let std = [
+            "wasi:cli/environment@0.2.6",
+            "wasi:clocks/wall-clock@0.2.6",
+            "wasi:clocks/wall-clock@0.2.6",
+        ];
+        let text = wasi(&std).expect("refused").to_string();
+        let expected = "imports `wasi:cli/environment`, `wasi:clocks/wall-clock`: it is built for WASI (`wasm32-wasip2`, where Rust's std imports these by itself), and the host offers no WASI.";
+        assert!(text.starts_with(expected), "{text}");
+        let many: Vec<String> = (0..10).map(|it| format!("wasi:io/i{it}@0.2.0")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        let text = wasi(&many).expect("refused").to_string();
+        assert!(text.contains("`wasi:io/i7` and 2 more: it is"), "{text}");
+        assert!(wasi(&["kindsight:interpreter/log@1.0.0"]).is_none());
     }
 }

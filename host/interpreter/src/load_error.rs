@@ -27,8 +27,8 @@ pub enum LoadError {
         "imports `{0}`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`"
     )]
     ForeignImport(String),
-    /// Imports WASI; carries the import, and the target of Rust that links it where that is known.
-    #[error("imports `{0}`: it is built for {1}, and the host offers no WASI. {WITHOUT_WASI}")]
+    /// Imports WASI; carries the imports in words, and the target of Rust that links it where that is known.
+    #[error("imports {0}: it is built for {1}, and the host offers no WASI. {WITHOUT_WASI}")]
     Wasi(String, String),
     /// Imports what wasm-bindgen writes in JavaScript; carries the import.
     #[error(

@@ -41,7 +41,7 @@ fn check_import(module: &str, name: &str) -> Result<(), LoadError> {
     let import = format!("{module}::{name}");
     if module.starts_with("wasi_") {
         let target = "WASI (`wasm32-wasip1`)";
-        return Err(LoadError::Wasi(import, target.to_owned()));
+        return Err(LoadError::Wasi(format!("`{import}`"), target.to_owned()));
     }
     if module.starts_with(BINDGEN) || module == "wbg" || module.ends_with("_bg.js") {
         return Err(LoadError::WasmBindgen(import));
