@@ -48,9 +48,11 @@ pub struct RefusedUpload {
     /// Time of the refusal.
     #[schema(value_type = String, format = DateTime)]
     pub time: Timestamp,
-    /// The name it was sent under; of a file the nearest name to the name of the file.
+    /// The name it was sent under; left out if it was sent under none. A file says nothing about the name of
+    /// what is in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, example = "apps")]
-    pub name: InterpreterName,
+    pub name: Option<InterpreterName>,
     /// Source of the component.
     pub source: Source,
     /// Its file in the watched directory; left out if it was sent.
@@ -157,6 +159,27 @@ pub struct Outcome {
     /// The same in a sentence.
     #[schema(example = "1.1.0 is live in place of 1.0.0")]
     pub detail: String,
+    /// The Kinds that it judges now instead of another interpreter, or that the candidate would; left out if
+    /// there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub takes: Vec<Takeover>,
+}
+
+/// A Kind that an interpreter judges instead of another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Takeover {
+    /// Pattern `group/version/Kind`, where `*` stands for all.
+    #[schema(example = "apps/*/Deployment")]
+    pub kind: String,
+    /// Name of the other interpreter.
+    #[schema(value_type = String, example = "apps")]
+    pub name: InterpreterName,
+    /// Version of the other interpreter.
+    #[schema(example = "0.1.0")]
+    pub version: String,
+    /// Source of the other interpreter.
+    pub source: Source,
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kindsight_api::interpreters::{LiveCondition, Outcome, OutcomeStatus, Refusal};
 use kindsight_interpreter::Interpreter;
-use kindsight_model::{CatalogAction, Digest, LoadStep, Source, VersionOutcome};
+use kindsight_model::{CatalogAction, Digest, InterpreterName, LoadStep, Source, VersionOutcome};
 use kindsight_store::chain;
 
 use crate::catalog::Catalog;
@@ -14,6 +14,7 @@ use crate::incoming::IncomingComponent;
 use crate::refused::{RefusedComponent, may_log};
 use crate::snapshot::Loaded;
 use crate::state::{CatalogState, Entry, NAMES_MAX, SourceVersions, Version};
+use crate::takeover::lost_kinds;
 
 impl Catalog {
     /// Loads a component, up to live or to candidate. Compiles where it was not seen before: takes up to
@@ -55,20 +56,42 @@ impl Catalog {
         }
         self.follow()?;
         // Before the slow part; it is checked again where the change is made.
-        conditional::check(condition, self.entry(&component.name).as_deref())?;
+        if let Some(name) = &component.name {
+            conditional::check(condition, self.entry(name).as_deref())?;
+        }
         if let Some(report) = self.unchanged(component, digest)? {
             return Ok(report);
         }
         let interpreter = self.load_bytes(&component.bytes)?;
         let name = &interpreter.by().name;
-        if component.source == Source::Upload && *name != component.name {
+        if let Some(expected) = component.name.as_ref().filter(|it| *it != name) {
             let why = format!(
-                "it calls itself `{name}` and was sent as `{}`: send it under its own name",
-                component.name
+                "it calls itself `{name}` and was sent as `{expected}`: send it under its own name"
             );
             return Err(Refusal::at(LoadStep::Tried, why));
         }
+        if !component.replaces_built_in {
+            self.refuse_lost_kinds(component.source, &interpreter)?;
+        }
         self.accept(condition, component, &interpreter)
+    }
+
+    /// Refuses a component that takes the name of a built-in one, and with it Kinds that it does not judge.
+    fn refuse_lost_kinds(&self, source: Source, interpreter: &Interpreter) -> Result<(), Refusal> {
+        let name = &interpreter.by().name;
+        let mut built_in = self.options.built_in.iter();
+        let built_in = built_in.find(|it| it.by().name == *name);
+        let Some(lost) = built_in.and_then(|it| lost_kinds(it, interpreter)) else {
+            return Ok(());
+        };
+        let how = match source {
+            Source::Directory => "start the server with `--replace-built-in`",
+            _ => "send it with `--replace-built-in` (`?replace=true`)",
+        };
+        let why = format!(
+            "`{name}` is the name of a built-in interpreter, and this one does not judge its {lost}, which a more general one would then judge: give it another name, or to replace the built-in one {how}"
+        );
+        Err(Refusal::at(LoadStep::Published, why))
     }
 
     /// The report on bytes that are in place already; none where they are not. Refuses bytes of the
@@ -84,7 +107,7 @@ impl Catalog {
             .state
             .entries
             .iter()
-            .filter(|(name, _)| component.source != Source::Upload || **name == component.name);
+            .filter(|(name, _)| component.name.as_ref().is_none_or(|it| it == *name));
         for (name, entry) in entries {
             let source = entry.sources.get(&component.source);
             let Some((source, version)) = source.and_then(|it| Some((it, it.of(digest)?))) else {
@@ -113,6 +136,7 @@ impl Catalog {
                     version: Some(version.clone()),
                     status: OutcomeStatus::Unchanged,
                     detail: format!("{name} {version} is {outcome} already: nothing changed"),
+                    takes: Vec::new(),
                 }));
             }
         }
@@ -135,11 +159,14 @@ impl Catalog {
         });
         let accepted = stored.and_then(|()| {
             let loaded = Loaded::from([(by.digest.clone(), Arc::clone(interpreter))]);
-            self.transact(loaded, |base, state| {
+            self.transact(loaded, |base, _, state| {
                 let entry = base.state.entries.get(&by.name);
                 conditional::check(condition, entry.map(Arc::as_ref))?;
-                let report = self.accept_into(state, component, interpreter)?;
+                let mut report = self.accept_into(state, component, interpreter)?;
                 let entry = state.edit_or_new(&by.name);
+                if component.is_candidate || entry.is_judging(component.source, &by.digest) {
+                    report.takes = self.takeovers(component.source, interpreter);
+                }
                 entry.record(self.event(&report, Some(component.source)));
                 Ok(Edit::Changed(report))
             })
@@ -195,6 +222,7 @@ impl Catalog {
             digest: Some(by.digest.clone()),
             version: Some(by.version.to_string()),
             detail,
+            takes: Vec::new(),
         })
     }
 
@@ -220,8 +248,11 @@ impl Catalog {
         why: &str,
     ) {
         let IncomingComponent { source, name, .. } = component;
+        let file = component.file.as_deref();
         if may_log(&self.refusal_lines) {
-            tracing::warn!(%source, %name, %digest, "interpreter refused: {step}: {why}");
+            let sent_as = name.as_ref().map_or("", InterpreterName::as_str);
+            let sent_as = file.unwrap_or(sent_as);
+            tracing::warn!(%source, sent_as, %digest, "interpreter refused: {step}: {why}");
         }
         self.refused.add(RefusedComponent {
             time_ms: self.now_ms(),
@@ -233,8 +264,13 @@ impl Catalog {
             why: why.to_owned(),
         });
         let why = format!("{step}: {why}");
-        let recorded = self.transact(Loaded::new(), |_, state| {
-            let Some(entry) = state.edit(name) else {
+        let filled = || file.and_then(|file| self.names_in(file).into_iter().next());
+        // What a file holds is not known; what came from it before is.
+        let Some(name) = name.clone().or_else(filled) else {
+            return;
+        };
+        let recorded = self.transact(Loaded::new(), |_, _, state| {
+            let Some(entry) = state.edit(&name) else {
                 return Ok(Edit::Unchanged(()));
             };
             let report = Outcome {
@@ -244,6 +280,7 @@ impl Catalog {
                 version: None,
                 status: entry.status(),
                 detail: why.clone(),
+                takes: Vec::new(),
             };
             let versions = entry.sources.entry(*source).or_default();
             // What is live, or was, stays what it is: only that it came again was refused.

@@ -12,13 +12,18 @@ use std::time::{Duration, Instant};
 use kindsight_api::interpreters::{Outcome, Refusal};
 use kindsight_interpreter::{CallStats, FailedInput, Interpreter, Published, Recent};
 use kindsight_model::{CatalogAction, Digest, InterpreterName, Source};
+use serde_json::{Map, Value};
 
 use crate::catalog::Catalog;
+use crate::settings::passed;
 use crate::state::{Entry, Version};
 
 /// The time after a comparison of two versions until they are compared again, while the live one
 /// fails: each comparison takes up to 16 deadlines of processor time.
 const COMPARE_EACH: Duration = Duration::from_mins(1);
+
+/// Settings as an operator set them, without the defaults of a schema.
+type OperatorSettings = Map<String, Value>;
 
 /// Faults of the live version of an interpreter, more than it may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -180,7 +185,10 @@ impl Catalog {
             return;
         };
         let interpreters = &self.options.interpreters;
-        let count = |it| interpreters.judge_again(it, settings.as_ref(), inputs);
+        let count = |it: &Arc<Interpreter>| {
+            let settings = passed(it, settings.as_ref());
+            interpreters.judge_again(it, settings.as_ref(), inputs)
+        };
         let (before, after) = (count(live), count(&other));
         if after >= before {
             tracing::warn!(
@@ -206,24 +214,25 @@ impl Catalog {
         }
     }
 
-    /// The version that would be live after a rollback from this one, and the settings that both are
-    /// passed; none where it could not be live.
+    /// The version that would be live after a rollback from this one, and the operator's settings of both;
+    /// none where it could not be live.
     fn other_version(
         &self,
         name: &InterpreterName,
         digest: &Digest,
-    ) -> Option<(Arc<Interpreter>, Option<Arc<str>>)> {
+    ) -> Option<(Arc<Interpreter>, Option<OperatorSettings>)> {
         let mut entry = Entry::clone(&*self.entry(name)?);
         let (source, other, _) = roll_back(&mut entry, digest, "").ok()?;
         let other = self
             .loaded(&other.digest)
             .or_else(|| self.load_stored(source, &other.digest).ok())?;
-        let settings = entry.settings.as_ref();
-        if settings.is_some_and(|settings| self.checks.check(&other, settings).is_err()) {
+        let settings = entry.settings;
+        if let Some(settings) = &settings
+            && self.checks.check(&other, settings).is_err()
+        {
             return None;
         }
-        let settings = settings.and_then(|it| serde_json::to_string(it).ok());
-        Some((other, settings.map(Into::into)))
+        Some((other, settings))
     }
 
     /// Rolls back from a version that fails too often, to another version of the same name: the one

@@ -78,7 +78,7 @@ impl Conditional<'_> {
 
     /// Forgets a name of which nothing is used, with its versions and its history.
     fn forget(&self, name: &InterpreterName) -> Result<Option<Outcome>, Refusal> {
-        let forgotten = self.catalog.transact(Loaded::new(), |_, state| {
+        let forgotten = self.catalog.transact(Loaded::new(), |_, _, state| {
             let Some(entry) = state.entries.get(name).filter(|it| it.is_unused()) else {
                 return Ok(Edit::Unchanged(None));
             };
@@ -91,6 +91,7 @@ impl Conditional<'_> {
                 version: None,
                 status: OutcomeStatus::None,
                 detail: format!("{name} is forgotten: no version of it was used any more"),
+                takes: Vec::new(),
             })))
         });
         forgotten.inspect(|report| report.iter().for_each(log))
@@ -213,7 +214,7 @@ impl Catalog {
     /// # Errors
     /// [`Refusal::Conflict`] where another host was faster.
     pub fn remove_unused(&self) -> Result<Vec<InterpreterName>, Refusal> {
-        let removed = self.transact(Loaded::new(), |_, state| {
+        let removed = self.transact(Loaded::new(), |_, _, state| {
             let unused = state.entries.iter().filter(|(_, it)| it.is_unused());
             let unused: Vec<InterpreterName> = unused.map(|(name, _)| name.clone()).collect();
             for name in &unused {

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kindsight_api::interpreters::{Outcome, OutcomeStatus, Refusal};
-use kindsight_interpreter::{Published, SetMember};
+use kindsight_api::interpreters::{Outcome, OutcomeStatus, Refusal, Takeover};
+use kindsight_interpreter::{Interpreter, Published, SetMember};
 use kindsight_model::{CatalogAction, Digest, InterpreterName, LoadStep, Source, VersionOutcome};
 use kindsight_store::chain;
 
@@ -14,6 +14,7 @@ use crate::refused::may_log;
 use crate::snapshot::{ActiveMember, AssembledSet, Loaded, Need, Snapshot, keep_near};
 use crate::state::{CatalogState, Entry, Event, Version, clip};
 use crate::store::StoredHead;
+use crate::takeover::{takeover_lines, takeovers};
 
 /// Times that a change is begun anew because others were made while it was prepared. Each of them has
 /// loaded what the one before lacked.
@@ -36,7 +37,7 @@ impl Catalog {
         by: Option<Source>,
         mut change: impl FnMut(&mut Entry) -> Result<(Option<Version>, String), Refusal>,
     ) -> Result<Outcome, Refusal> {
-        let changed = self.transact(Loaded::new(), |base, state| {
+        let changed = self.transact(Loaded::new(), |base, loaded, state| {
             let entry = state.edit(name).ok_or_else(|| base.not_found())?;
             let before = entry.clone();
             let (version, detail) = change(entry)?;
@@ -47,10 +48,17 @@ impl Catalog {
                 version: version.as_ref().map(|it| it.version.clone()),
                 status: entry.status(),
                 detail,
+                takes: Vec::new(),
             };
             if *entry == before {
                 report.status = OutcomeStatus::Unchanged;
                 return Ok(Edit::Unchanged(report));
+            }
+            if let Some((source, digest)) = entry.newly_judging(&before) {
+                // Where it is not loaded yet, this is not the last try.
+                let interpreter = loaded.get(digest).or_else(|| base.loaded.get(digest));
+                let takes = interpreter.map(|it| self.takeovers(source, it));
+                report.takes = takes.unwrap_or_default();
             }
             entry.record(self.event(&report, by));
             Ok(Edit::Changed(report))
@@ -65,21 +73,22 @@ impl Catalog {
     }
 
     /// Makes a change: on a copy of the state as it is now, written, and published, in this order. What
-    /// has to be loaded or validated for it is, with nothing locked; then the change begins anew.
+    /// has to be loaded or validated for it is, with nothing locked; then the change begins anew. `edit` is
+    /// given what was loaded so far, beside the snapshot's own.
     ///
     /// # Errors
     /// Among others [`Refusal::Conflict`], where another host that shares the store was faster.
     pub(crate) fn transact<T>(
         &self,
         mut loaded: Loaded,
-        mut edit: impl FnMut(&Snapshot, &mut CatalogState) -> Result<Edit<T>, Refusal>,
+        mut edit: impl FnMut(&Snapshot, &Loaded, &mut CatalogState) -> Result<Edit<T>, Refusal>,
     ) -> Result<T, Refusal> {
         self.follow()?;
         for _ in 0..CHANGE_TRIES {
             let writer = self.writer();
             let base = self.snapshot();
             let mut state = base.state.clone();
-            let changed = match edit(&base, &mut state)? {
+            let changed = match edit(&base, &loaded, &mut state)? {
                 Edit::Unchanged(unchanged) => return Ok(unchanged),
                 Edit::Changed(changed) => changed,
             };
@@ -133,8 +142,15 @@ impl Catalog {
             by,
             digest: report.digest.clone(),
             version: report.version.clone().unwrap_or_default(),
-            outcome: clip(&report.detail),
+            outcome: clip(&told(report)),
         }
+    }
+
+    /// The Kinds that an interpreter takes over where it goes live in what is published now. Called with the
+    /// lock of writers.
+    pub(crate) fn takeovers(&self, source: Source, interpreter: &Interpreter) -> Vec<Takeover> {
+        let before = self.options.interpreters.published();
+        takeovers(&before, source, interpreter)
     }
 
     /// Makes a changed state the one that holds: as a set, in the store, in memory, in this order.
@@ -267,6 +283,20 @@ pub(crate) fn log(report: &Outcome) {
         digest = report.digest.as_ref().map_or("", Digest::as_str),
         version = report.version.as_deref().unwrap_or_default(),
         "{}",
-        report.detail
+        told(report)
     );
+}
+
+/// A report in a sentence, with the Kinds that are taken over.
+fn told(report: &Outcome) -> String {
+    let takes = takeover_lines(&report.takes);
+    if takes.is_empty() {
+        return report.detail.clone();
+    }
+    let verb = if report.status == OutcomeStatus::Candidate {
+        "would take"
+    } else {
+        "takes"
+    };
+    format!("{}; {verb} {}", report.detail, takes.join("; "))
 }

@@ -55,8 +55,18 @@ fn is_component(name: &str) -> bool {
 /// compiler that found no memory pass, and the file is not to blame.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
 
-/// Admits the components of a directory to the catalog as its files change, until `shutdown`. Files of
-/// more than `component_bytes_max` bytes are refused without being read.
+/// A watched directory of components.
+#[derive(Debug, Clone)]
+pub struct ComponentDirectory {
+    /// Its path.
+    pub path: PathBuf,
+    /// Largest file in bytes; a larger one is refused without being read.
+    pub component_bytes_max: usize,
+    /// True if a file may take the name of a built-in interpreter without judging all of its Kinds.
+    pub replaces_built_in: bool,
+}
+
+/// Admits the components of a directory to the catalog as its files change, until `shutdown`.
 ///
 /// What the catalog knows of the directory from the last run counts until the files are seen again;
 /// files that went before they were seen, while nobody watched for one, are taken out too.
@@ -65,16 +75,16 @@ const RETRY_AFTER: Duration = Duration::from_secs(30);
 /// [`Panicked`]: changes of the directory are not admitted any more.
 pub async fn watch_directory(
     catalog: Arc<Catalog>,
-    path: PathBuf,
-    component_bytes_max: usize,
+    directory: ComponentDirectory,
     shutdown: CancellationToken,
 ) -> Result<(), Panicked> {
-    let folder = Folder::new(path.clone(), options(component_bytes_max));
+    let path = directory.path.clone();
+    let folder = Folder::new(path.clone(), options(directory.component_bytes_max));
     let mut watch = DirectoryWatch {
         catalog,
         watcher: Watcher::new(folder, PACE),
-        notes: Notes::new(path.clone()),
-        path,
+        notes: Notes::new(path),
+        directory,
         gone: BTreeSet::new(),
         retries: BTreeMap::new(),
     };
@@ -102,7 +112,7 @@ struct DirectoryWatch {
     catalog: Arc<Catalog>,
     watcher: Watcher,
     notes: Notes,
-    path: PathBuf,
+    directory: ComponentDirectory,
     /// Files that the catalog knows and that are gone.
     gone: BTreeSet<String>,
     /// Files that were not admitted, though nothing is wrong with them, and when they are tried again.
@@ -187,19 +197,19 @@ impl DirectoryWatch {
                 self.notes.write(&file, &format!("received: {reason}"));
             }
             Change::LeftOut(entries) if entries.is_empty() => {
-                let folder = self.path.display();
+                let folder = self.directory.path.display();
                 tracing::info!(%folder, "all interpreters of the folder are looked at again");
             }
             Change::LeftOut(entries) => {
-                let folder = self.path.display();
+                let folder = self.directory.path.display();
                 tracing::warn!(%folder, %entries, "some interpreters of the folder are left out");
             }
             Change::Unavailable { reason } => {
-                let folder = self.path.display();
+                let folder = self.directory.path.display();
                 tracing::warn!(%folder, reason, "the folder of interpreters cannot be listed; what is live stays");
             }
             Change::Available => {
-                let folder = self.path.display();
+                let folder = self.directory.path.display();
                 tracing::info!(%folder, "the folder of interpreters is back");
             }
             Change::Complete => self.notes.remove_orphans(),
@@ -207,11 +217,12 @@ impl DirectoryWatch {
                 self.retries.remove(&file);
                 let component = IncomingComponent {
                     source: Source::Directory,
-                    name: InterpreterName::from_lossy(file.trim_end_matches(".wasm")),
+                    name: None,
                     file: Some(file.clone()),
                     gone: self.gone.clone(),
                     expected: None,
                     is_candidate: false,
+                    replaces_built_in: self.directory.replaces_built_in,
                     bytes,
                 };
                 match self.catalog.admit(&component) {

@@ -9,9 +9,8 @@ use kindsight_model::{Digest, InterpreterName, Source};
 pub struct IncomingComponent {
     /// Its source: [`Source::Directory`] or [`Source::Upload`].
     pub source: Source,
-    /// Its name: for an upload the name that it must declare; for a file the file's stem, under which a
-    /// refusal is listed that happens before the component declares its name.
-    pub name: InterpreterName,
+    /// The name that it must declare; none: its own, whatever that is. The name of a file says nothing.
+    pub name: Option<InterpreterName>,
     /// The file in the watched directory.
     pub file: Option<String>,
     /// Files of the watched directory that were removed: this one may replace the versions of one of them,
@@ -21,6 +20,8 @@ pub struct IncomingComponent {
     pub expected: Option<Digest>,
     /// True to stop at candidate.
     pub is_candidate: bool,
+    /// True if it may take the name of a built-in interpreter without judging all of its Kinds.
+    pub replaces_built_in: bool,
     /// The component.
     pub bytes: Vec<u8>,
 }

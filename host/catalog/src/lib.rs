@@ -37,14 +37,17 @@ mod settings;
 mod snapshot;
 mod state;
 mod store;
+mod takeover;
 
 pub use catalog::{Catalog, CatalogLimits, CatalogOptions, Clock};
 pub use circuit_breaker::{BreakerState, Faulting};
 pub use commands::Shadow;
 pub use conditional::Conditional;
-pub use directory::watch_directory;
+pub use directory::{ComponentDirectory, watch_directory};
 pub use follow::{Panicked, follow_hosts, run_breaker};
 pub use incoming::IncomingComponent;
 pub use reconcile::OpenError;
 pub use refused::RefusedComponent;
+pub use settings::checked_settings;
 pub use state::{Entry, Event, SourceVersions, Version};
+pub use takeover::{lost_kinds, pattern_text, takeover_lines};

@@ -35,8 +35,8 @@ pub struct RefusedComponent {
     pub time_ms: i64,
     /// Its source.
     pub source: Source,
-    /// The name it was sent under; of a file the nearest name to its stem.
-    pub name: InterpreterName,
+    /// The name it was sent under, if it was.
+    pub name: Option<InterpreterName>,
     /// Its file in the watched directory.
     pub file: Option<String>,
     /// The digest of its bytes.
@@ -55,12 +55,15 @@ pub(crate) struct RefusedLog {
 }
 
 impl RefusedLog {
-    /// Adds a refusal; the oldest is forgotten. The same component under the same name is there once.
+    /// Adds a refusal; the oldest is forgotten. The same component under the same name,
+    /// or in the same file, is there once.
     pub(crate) fn add(&self, refused: RefusedComponent) {
         let why = clip(&refused.why);
         let refused = RefusedComponent { why, ..refused };
         let mut log = locked(&self.refused);
-        log.retain(|it| it.digest != refused.digest || it.name != refused.name);
+        log.retain(|it| {
+            it.digest != refused.digest || it.name != refused.name || it.file != refused.file
+        });
         log.push_front(refused);
         log.truncate(REFUSED_MAX);
     }
@@ -86,7 +89,7 @@ mod tests {
         let refused = |number: i64| RefusedComponent {
             time_ms: number,
             source: Source::Upload,
-            name: "junk".parse().expect("a name"),
+            name: Some("junk".parse().expect("a name")),
             file: None,
             digest: Digest::of(&number.to_le_bytes()),
             step: LoadStep::Validated,

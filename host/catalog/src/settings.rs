@@ -4,10 +4,11 @@
 //! [`schema`] bounds what a schema costs when the component is loaded; here the settings are weighed
 //! by it. An outcome is remembered, so no command and no start validates the same again.
 
+mod defaults;
 pub(crate) mod schema;
 
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use kindsight_interpreter::Interpreter;
 use kindsight_model::Digest;
@@ -75,6 +76,43 @@ fn key(interpreter: &Interpreter, settings: &Map<String, Value>) -> (Digest, Dig
     (interpreter.digest().clone(), Digest::of(&settings))
 }
 
+/// Settings as they are passed to every call: those of the operator with the defaults of the schema filled
+/// in. None where neither says anything; and none without settings of an operator where the schema
+/// requires some that it has no default for.
+pub(crate) fn passed(
+    interpreter: &Interpreter,
+    settings: Option<&Map<String, Value>>,
+) -> Option<Arc<str>> {
+    let schema = interpreter.description().settings_schema.as_deref();
+    // Most schemas have no default: there is nothing to be read then.
+    let schema = schema.filter(|it| it.contains("\"default\""));
+    let schema: Option<Value> = schema.and_then(|it| serde_json::from_str(it).ok());
+    let passed = match (settings.cloned(), schema) {
+        (Some(mut settings), Some(schema)) => {
+            defaults::fill(&schema, &mut settings);
+            settings
+        }
+        (Some(settings), None) => settings,
+        (None, schema) => defaults::filled(&schema?)?,
+    };
+    serde_json::to_string(&passed).ok().map(Into::into)
+}
+
+/// Checks settings for an interpreter outside of a catalog; answers with their text as it is passed to every
+/// call, with the defaults of the schema. Takes up to a second or two for the largest.
+///
+/// # Errors
+/// What is wrong with the settings, or with the schema.
+pub fn checked_settings(
+    interpreter: &Interpreter,
+    settings: Option<&Map<String, Value>>,
+) -> Result<Option<Arc<str>>, String> {
+    settings.map_or(Ok(()), |settings| check(interpreter, settings))?;
+    Ok(passed(interpreter, settings))
+}
+
+/// Settings are checked with the defaults filled in, as they are passed.
+///
 /// Nothing that a schema refers to is fetched, and patterns run on an engine that does not backtrack.
 fn check(interpreter: &Interpreter, settings: &Map<String, Value>) -> Result<(), String> {
     let Some(schema) = &interpreter.description().settings_schema else {
@@ -87,8 +125,10 @@ fn check(interpreter: &Interpreter, settings: &Map<String, Value>) -> Result<(),
         )
     };
     let cost = schema::cost(schema).map_err(unusable)?;
-    weigh(cost, settings)?;
     let schema: Value = serde_json::from_str(schema).map_err(|error| error.to_string())?;
+    let mut settings = settings.clone();
+    defaults::fill(&schema, &mut settings);
+    weigh(cost, &settings)?;
     let patterns = jsonschema::PatternOptions::regex()
         .size_limit(PATTERN_COMPILED_BYTES_MAX)
         .dfa_size_limit(PATTERN_COMPILED_BYTES_MAX);
@@ -96,7 +136,7 @@ fn check(interpreter: &Interpreter, settings: &Map<String, Value>) -> Result<(),
         .with_pattern_options(patterns)
         .build(&schema)
         .map_err(|error| unusable(error.to_string()))?;
-    let settings = Value::Object(settings.clone());
+    let settings = Value::Object(settings);
     // Telling what is wrong costs more than finding that something is.
     if validator.is_valid(&settings) {
         return Ok(());

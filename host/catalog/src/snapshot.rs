@@ -7,7 +7,7 @@ use kindsight_api::interpreters::{OutcomeStatus, Refusal};
 use kindsight_interpreter::{Interpreter, Published, SetMember};
 use kindsight_model::{Digest, InterpreterName, LoadStep, Source, VersionOutcome};
 
-use crate::settings::SettingsChecks;
+use crate::settings::{self, SettingsChecks};
 use crate::state::{CatalogState, Entry, Version};
 use crate::store::StoredHead;
 
@@ -129,13 +129,10 @@ impl Snapshot {
                     Refusal::at(LoadStep::Published, format!("settings of `{name}`: {why}"))
                 })?;
             }
-            let settings = entry.settings.as_ref();
             members.push(SetMember {
                 source,
+                settings: settings::passed(interpreter, entry.settings.as_ref()),
                 interpreter: Arc::clone(interpreter),
-                settings: settings
-                    .and_then(|it| serde_json::to_string(it).ok())
-                    .map(Into::into),
             });
         }
         Ok(members)
@@ -175,6 +172,19 @@ impl Entry {
         let live = self.effective().filter(|(_, it)| it.digest == *digest);
         let live = live.map(|(source, it)| (source, it.clone()));
         live.ok_or_else(|| Refusal::Conflict(format!("{digest} is not live any more")))
+    }
+
+    /// Returns whether the version of that source and digest judges.
+    pub(crate) fn is_judging(&self, source: Source, digest: &Digest) -> bool {
+        let judging = self.effective().filter(|_| !self.is_disabled);
+        judging.is_some_and(|(from, it)| from == source && it.digest == *digest)
+    }
+
+    /// The version that judges and did not before.
+    pub(crate) fn newly_judging(&self, before: &Self) -> Option<(Source, &Digest)> {
+        let (source, version) = self.effective().filter(|_| !self.is_disabled)?;
+        let was = before.is_judging(source, &version.digest);
+        (!was).then_some((source, &version.digest))
     }
 
     /// Its status: live, disabled, or without a live version.

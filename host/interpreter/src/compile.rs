@@ -25,9 +25,11 @@ pub use child::compile_child;
 use kindsight_code_cache::CODE_BYTES_MAX;
 
 use crate::engine::Engine;
+use crate::file_kind;
 use crate::imports;
 use crate::limits::{COMPILE_CPU_TIME_MAX, COMPILE_MEMORY_BYTES_MAX, COMPILE_WALL_TIME_MAX};
 use crate::load_error::LoadError;
+use crate::module;
 
 /// Choice of the process that compiles components.
 #[derive(Debug, Clone)]
@@ -115,13 +117,14 @@ fn compile(engine: &wasmtime::Engine, bytes: &[u8]) -> Result<Vec<u8>, LoadError
 fn componentized(bytes: &[u8]) -> Result<Cow<'_, [u8]>, LoadError> {
     const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
     const MODULE: &[u8] = b"\0asm\x01\0\0\0";
-    let refused = |what: String| LoadError::NotAComponent(what);
     if bytes.starts_with(COMPONENT) {
         return Ok(bytes.into());
     }
     if !bytes.starts_with(MODULE) {
-        return Err(refused("it does not begin like one".to_owned()));
+        return Err(LoadError::NotAComponent(file_kind::describe(bytes)));
     }
+    module::check(bytes)?;
+    let refused = |what: String| LoadError::NotAComponent(what);
     let made = catch_unwind(AssertUnwindSafe(|| {
         let encoder = wit_component::ComponentEncoder::default();
         encoder.validate(true).module(bytes)?.encode()
@@ -130,7 +133,7 @@ fn componentized(bytes: &[u8]) -> Result<Cow<'_, [u8]>, LoadError> {
         .map(Into::into)
         .map_err(|error| {
             refused(format!(
-                "a core module without the contract's types: {error:#}"
+                "no component can be made of this core module: {error:#}"
             ))
         })
 }

@@ -7,6 +7,23 @@ use wasmtime::Trap;
 
 use crate::limits::{FAULT_TEXT_BYTES_MAX, TABLE_ELEMENTS_MAX};
 
+/// The reasons of [`Fault::reason`] that an interpreter is to blame for.
+const FAULT_REASONS: [&str; 8] = [
+    "InterpreterTimedOut",
+    "InterpreterOutOfMemory",
+    "InterpreterStackOverflow",
+    "InterpreterTrapped",
+    "InterpreterInvalidAnswer",
+    "InterpreterAnswerTooLarge",
+    "InterpreterUndeclaredState",
+    "InterpreterFailed",
+];
+
+/// Part of the panic of `SystemTime::now` and `Instant::now` on `wasm32-unknown-unknown`.
+const NO_CLOCK: &str = "time not implemented on this platform";
+/// What to do instead.
+const INSTEAD_OF_CLOCK: &str = "std::time has no clock in an interpreter: take the time of judging from the input, `input.now_ms()` in the SDK";
+
 /// Fault of one call. It costs exactly that verdict; the instance is dropped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
@@ -66,6 +83,12 @@ impl Fault {
         }
     }
 
+    /// Returns whether a verdict's reason is that of an interpreter's fault. An object that could not be read is
+    /// none.
+    pub fn is_reason(reason: &str) -> bool {
+        FAULT_REASONS.contains(&reason)
+    }
+
     /// The verdict `Unknown`, with a message that names the interpreter and its fault.
     pub fn verdict(&self, by: &Arc<InterpretedBy>) -> Verdict {
         let message = format!("{} {self}", Self::message_prefix(by));
@@ -89,7 +112,7 @@ impl Fault {
         match error.downcast_ref::<Trap>() {
             Some(Trap::Interrupt) => Self::TimedOut(limits.deadline_ms),
             Some(Trap::StackOverflow) => Self::StackOverflow,
-            Some(trap) => Self::Trapped(last_error.map_or_else(|| trap.to_string(), str::to_owned)),
+            Some(trap) => Self::Trapped(last_error.map_or_else(|| trap.to_string(), explained)),
             None => {
                 let what = clean(&format!("{error:#}"), FAULT_TEXT_BYTES_MAX).into_owned();
                 // wasmtime does not export the type of this error.
@@ -100,6 +123,15 @@ impl Fault {
                 }
             }
         }
+    }
+}
+
+/// A panic's message, with the way out where it is std's about a clock.
+fn explained(panic: &str) -> String {
+    if panic.contains(NO_CLOCK) {
+        format!("{panic} ({INSTEAD_OF_CLOCK})")
+    } else {
+        panic.to_owned()
     }
 }
 
@@ -114,3 +146,26 @@ pub(crate) struct CallLimits {
 #[derive(Debug, thiserror::Error)]
 #[error("over the memory limit")]
 pub(crate) struct MemoryRefused;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fault_but_an_unreadable_object_has_a_reason_that_is_known_as_one() {
+        let text = String::new;
+        let faults = [
+            Fault::TimedOut(1),
+            Fault::OutOfMemory(1),
+            Fault::StackOverflow,
+            Fault::Trapped(text()),
+            Fault::InvalidAnswer(text()),
+            Fault::AnswerTooLarge(text()),
+            Fault::UndeclaredState(text()),
+            Fault::Internal(text()),
+        ];
+        let reasons: Vec<&str> = faults.iter().map(Fault::reason).collect();
+        assert_eq!(reasons, FAULT_REASONS);
+        assert!(!Fault::is_reason(Fault::InvalidObject(text()).reason()));
+    }
+}

@@ -12,6 +12,8 @@ const CONTRACT: &str = "kindsight:interpreter/description@";
 const LOG: &str = "kindsight:interpreter/log@1.";
 /// Its one function.
 const EMIT: &str = "emit";
+/// Interfaces of WASI that a refusal names.
+const WASI_NAMED_MAX: usize = 8;
 /// The major version of the contract that this host speaks.
 const MAJOR: &str = "1.";
 
@@ -22,6 +24,9 @@ pub(crate) fn check(component: &[u8]) -> Result<(), LoadError> {
     let types = Validator::new().validate_all(component).map_err(damaged)?;
     let names = Names::of(component).map_err(damaged)?;
     let types = types.as_ref();
+    if let Some(wasi) = wasi(&names.imports) {
+        return Err(wasi);
+    }
     for name in names.imports {
         let Some(import) = types.component_item_for_import(name) else {
             continue;
@@ -43,6 +48,27 @@ pub(crate) fn check(component: &[u8]) -> Result<(), LoadError> {
         Some(_) if versions.iter().any(|version| version.starts_with(MAJOR)) => Ok(()),
         Some(version) => Err(LoadError::OtherMajor((*version).to_owned())),
     }
+}
+
+/// The refusal of a component that imports WASI, with the interfaces it imports.
+fn wasi(imports: &[&str]) -> Option<LoadError> {
+    let wasi = imports.iter().filter(|name| name.starts_with("wasi:"));
+    let mut wasi: Vec<&str> = wasi
+        .map(|name| name.split_once('@').map_or(*name, |(name, _)| name))
+        .collect();
+    wasi.dedup();
+    let first = wasi.first()?;
+    let mut text = format!("`{first}`");
+    for name in wasi.iter().take(WASI_NAMED_MAX).skip(1) {
+        text.extend([", `", name, "`"]);
+    }
+    let others = wasi.len().saturating_sub(WASI_NAMED_MAX);
+    if others > 0 {
+        let more = others.to_string();
+        text.extend([" and ", &more, " more"]);
+    }
+    let target = "WASI (`wasm32-wasip2`, where Rust's std imports these by itself)";
+    Some(LoadError::Wasi(text, target.to_owned()))
 }
 
 /// Imports and exports of the outermost component, in its order.
@@ -102,5 +128,27 @@ fn is_more_than_types(item: &ComponentItem, types: TypesRef<'_>) -> bool {
             exports.any(|export| is_more_than_types(export, types))
         }),
         _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_std_imports_for_wasi_is_named_once_each_and_cut() {
+        let std = [
+            "wasi:cli/environment@0.2.6",
+            "wasi:clocks/wall-clock@0.2.6",
+            "wasi:clocks/wall-clock@0.2.6",
+        ];
+        let text = wasi(&std).expect("refused").to_string();
+        let expected = "imports `wasi:cli/environment`, `wasi:clocks/wall-clock`: it is built for WASI (`wasm32-wasip2`, where Rust's std imports these by itself), and the host offers no WASI.";
+        assert!(text.starts_with(expected), "{text}");
+        let many: Vec<String> = (0..10).map(|it| format!("wasi:io/i{it}@0.2.0")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        let text = wasi(&many).expect("refused").to_string();
+        assert!(text.contains("`wasi:io/i7` and 2 more: it is"), "{text}");
+        assert!(wasi(&["kindsight:interpreter/log@1.0.0"]).is_none());
     }
 }

@@ -8,6 +8,7 @@ use wasmtime::ResourceLimiter;
 
 use crate::bindings::log;
 use crate::fault::MemoryRefused;
+use crate::guest_log;
 use crate::limits::{
     LOAD_DEADLINE, LOG_LINE_BYTES_MAX, LOG_LINES_MAX, LOG_LINES_PER_SPAN_MAX, PARTS_MAX,
     TABLE_ELEMENTS_MAX,
@@ -20,6 +21,7 @@ pub(crate) struct InstanceContext {
     /// Limits its lines in the log.
     stats: Arc<CallStats>,
     memory_bytes_max: usize,
+    parts_max: u16,
     memory_bytes: usize,
     table_elements: usize,
     log_lines: u32,
@@ -40,6 +42,7 @@ impl InstanceContext {
             by,
             stats,
             memory_bytes_max,
+            parts_max: PARTS_MAX,
             memory_bytes: 0,
             table_elements: 0,
             log_lines: 0,
@@ -47,6 +50,11 @@ impl InstanceContext {
             budget: LOAD_DEADLINE,
             first_tick: None,
         }
+    }
+
+    /// Sets the number of core instances, memories and tables that one instance may have, each.
+    pub(crate) fn with_parts_max(self, parts_max: u16) -> Self {
+        Self { parts_max, ..self }
     }
 
     /// The last line the guest logged as an error since its call began.
@@ -120,43 +128,64 @@ impl ResourceLimiter for InstanceContext {
     }
 
     fn instances(&self) -> usize {
-        PARTS_MAX
+        usize::from(self.parts_max)
     }
 
     fn tables(&self) -> usize {
-        PARTS_MAX
+        usize::from(self.parts_max)
     }
 
     fn memories(&self) -> usize {
-        PARTS_MAX
+        usize::from(self.parts_max)
     }
 }
 
 impl log::Host for InstanceContext {
     fn emit(&mut self, level: log::Level, message: String) {
-        if self.log_lines >= LOG_LINES_MAX {
+        let is_error = matches!(level, log::Level::Error);
+        let is_over = self.log_lines >= LOG_LINES_MAX;
+        if is_over && !is_error {
+            self.stats.log_line_dropped();
             return;
         }
-        self.log_lines += 1;
         let message = clean(&message, LOG_LINE_BYTES_MAX).into_owned();
-        if matches!(level, log::Level::Error) {
+        if is_error {
+            // Also above the number of lines: a panic's message is the last one.
             self.last_error = Some(message.clone());
         }
-        if !self
-            .stats
-            .guest_lines
-            .take(LOG_LINES_PER_SPAN_MAX, &self.by)
-        {
+        self.log_lines = self.log_lines.saturating_add(1);
+        let rate = &self.stats.guest_lines;
+        if is_over || !rate.take(LOG_LINES_PER_SPAN_MAX, &self.by) {
+            self.stats.log_line_dropped();
             return;
         }
-        let (name, digest) = (self.by.name.as_str(), self.by.digest.as_str());
-        match level {
-            log::Level::Debug => tracing::debug!(interpreter.name = name, digest, "{message}"),
-            log::Level::Info => tracing::info!(interpreter.name = name, digest, "{message}"),
-            log::Level::Warn => tracing::warn!(interpreter.name = name, digest, "{message}"),
-            log::Level::Error => {
-                tracing::warn!(interpreter.name = name, digest, "guest error: {message}");
-            }
+        guest_log::write(level, &self.by, &message);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kindsight_model::{Digest, InterpreterName};
+
+    use super::*;
+    use crate::bindings::log::{Host as _, Level};
+
+    #[test]
+    fn a_panic_is_kept_although_its_call_logged_too_much_before() {
+        let by = InterpretedBy {
+            name: InterpreterName::unnamed(),
+            version: "".into(),
+            digest: Digest::of(b""),
+        };
+        let stats = Arc::<CallStats>::default();
+        let mut context = InstanceContext::new(by.into(), Arc::clone(&stats), 0);
+        context.begin_call(LOAD_DEADLINE);
+        for _ in 0..1000 {
+            context.emit(Level::Info, "a line".to_owned());
         }
+        context.emit(Level::Error, "panicked at the end".to_owned());
+        assert_eq!(context.last_error(), Some("panicked at the end"));
+        let dropped = 1001 - u64::from(LOG_LINES_MAX);
+        assert_eq!(stats.snapshot().log_lines_dropped, dropped);
     }
 }

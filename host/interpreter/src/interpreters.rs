@@ -17,6 +17,7 @@ use crate::interpreter::Interpreter;
 use crate::limits::{Limits, SENT_SLICE_OBJECTS};
 use crate::load_error::LoadError;
 use crate::memo::{Memo, MemoStats};
+use crate::parts;
 use crate::priority::lower_priority;
 use crate::published::{PublishError, Published, SetMember};
 use crate::related::Siblings;
@@ -117,7 +118,9 @@ impl Interpreters {
 
     fn load_with(&self, compiler: &Compiler, bytes: &[u8]) -> Result<Arc<Interpreter>, LoadError> {
         let (limits, cache) = (&self.limits, self.cache.as_ref());
-        Interpreter::load(&self.engine, limits, compiler, cache, bytes).map(Arc::new)
+        let interpreter = Interpreter::load(&self.engine, limits, compiler, cache, bytes)?;
+        parts::check(&interpreter, limits)?;
+        Ok(Arc::new(interpreter))
     }
 
     /// Makes a set live, at once and as a whole. Calls in flight finish on the set they began with.

@@ -30,6 +30,8 @@ mod engine;
 mod exports;
 mod failed_input;
 mod fault;
+mod file_kind;
+mod guest_log;
 mod imports;
 mod instance_context;
 mod interpreter;
@@ -39,6 +41,8 @@ mod load;
 mod load_error;
 mod log_rate;
 mod memo;
+mod module;
+mod parts;
 mod pool;
 mod pooled_instance;
 mod priority;
@@ -55,12 +59,13 @@ pub use describe::{Description, HandledKind, Reason, RelatedRule, Relation, Stat
 pub use engine::Engine;
 pub use failed_input::FailedInput;
 pub use fault::Fault;
+pub use guest_log::{GUEST_ERROR, GUEST_LOG_TARGET};
 pub use interpreter::Interpreter;
 pub use interpreters::{Interpreters, StartError};
 pub use kindsight_code_cache::CodeCache;
 pub use limits::{
     CALL_DEADLINE_PER_MIB, FAULT_LINES_PER_SPAN_MAX, INPUT_BYTES_MAX, Isolation, LOG_LINES_MAX,
-    LOG_LINES_PER_SPAN_MAX, Limits,
+    LOG_LINES_PER_SPAN_MAX, Limits, PARTS_MAX,
 };
 pub use load_error::LoadError;
 pub use log_rate::LogRate;

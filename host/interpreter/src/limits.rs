@@ -71,8 +71,9 @@ pub(crate) const MESSAGE_BYTES_MAX: usize = 4096;
 pub const LOG_LINES_MAX: u32 = 32;
 /// Longest log line, in bytes; longer ones are truncated.
 pub(crate) const LOG_LINE_BYTES_MAX: usize = 1024;
-/// Core instances, memories and tables of one component, each.
-pub(crate) const PARTS_MAX: usize = 32;
+/// Core instances, memories and tables of one component, each, whatever an operator asks for: each memory
+/// takes 4 GiB of address space.
+pub const PARTS_MAX: u16 = 256;
 /// Elements of all tables of one component. Python's components have about 6,000.
 pub(crate) const TABLE_ELEMENTS_MAX: usize = 20_000;
 /// Stack of one guest, in bytes.
@@ -99,6 +100,9 @@ pub struct Limits {
     pub memory_bytes_max: usize,
     /// Largest component that is loaded, in bytes.
     pub component_bytes_max: usize,
+    /// Core instances, memories and tables of one component, each; at most [`PARTS_MAX`]. What the tools for
+    /// Rust and JavaScript make has some 5, what those for Python make 33.
+    pub parts_max: u16,
     /// Calls after which a pooled instance is retired.
     pub calls_max: u32,
     /// Memory above which a pooled instance is retired after its call, in bytes.
@@ -143,6 +147,7 @@ impl Default for Limits {
             call_deadline: Duration::from_millis(50),
             memory_bytes_max: 64 * 1024 * 1024,
             component_bytes_max: 32 * 1024 * 1024,
+            parts_max: 64,
             calls_max: 1000,
             memory_high_water_bytes: 16 * 1024 * 1024,
             idle_max: Duration::from_mins(1),

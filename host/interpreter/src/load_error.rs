@@ -3,7 +3,15 @@
 use kindsight_model::{LoadStep, clean};
 
 use crate::fault::Fault;
-use crate::limits::{REFUSAL_PROBLEM_BYTES_MAX, REFUSAL_PROBLEMS_MAX, REFUSAL_TEXT_BYTES_MAX};
+use crate::limits::{
+    PARTS_MAX, REFUSAL_PROBLEM_BYTES_MAX, REFUSAL_PROBLEMS_MAX, REFUSAL_TEXT_BYTES_MAX,
+};
+
+/// The ways out for a component that imports WASI.
+const WITHOUT_WASI: &str = "In Rust: `cargo build --release --target wasm32-unknown-unknown`; in Python: `componentize-py componentize --stub-wasi`; in JavaScript: `jco componentize --disable all`";
+
+/// The ways out for the crates that import wasm-bindgen most often.
+const WITHOUT_BINDGEN: &str = "for `chrono` it is `default-features = false, features = [\"alloc\"]` in Cargo.toml. An interpreter has no clock: the time is in its input";
 
 /// The refusal of a component; [`LoadError::step`] says by which step.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +27,24 @@ pub enum LoadError {
         "imports `{0}`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`"
     )]
     ForeignImport(String),
+    /// Imports WASI; carries the imports in words, and the target of Rust that links it where that is known.
+    #[error("imports {0}: it is built for {1}, and the host offers no WASI. {WITHOUT_WASI}")]
+    Wasi(String, String),
+    /// Imports what wasm-bindgen writes in JavaScript; carries the import.
+    #[error(
+        "imports `{0}`: some crate in it is for browsers and uses wasm-bindgen. `cargo tree --target wasm32-unknown-unknown --invert wasm-bindgen` shows which; {WITHOUT_BINDGEN}"
+    )]
+    WasmBindgen(String),
+    /// A core module that says nothing of the contract.
+    #[error(
+        "a core module without the contract's types (it has no `component-type` section): `kindsight_sdk::export!(YourInterpreter);` is missing in its src/lib.rs, or this is the .wasm of a program and not of a library (`crate-type = [\"cdylib\"]`)"
+    )]
+    NoContractTypes,
+    /// More core instances, memories or tables than the limit.
+    #[error(
+        "has more than {0} core instances, memories or tables, which is the limit: `kindsight serve --parts-max` raises it, up to {PARTS_MAX}"
+    )]
+    TooManyParts(u16),
     /// Does not export the contract.
     #[error("does not export `kindsight:interpreter/description`")]
     NotAnInterpreter,
@@ -76,6 +102,8 @@ impl LoadError {
         match self {
             Self::NotAComponent(text) => Self::NotAComponent(one(text)),
             Self::ForeignImport(text) => Self::ForeignImport(one(text)),
+            Self::Wasi(text, target) => Self::Wasi(one(text), one(target)),
+            Self::WasmBindgen(text) => Self::WasmBindgen(one(text)),
             Self::OtherMajor(text) => Self::OtherMajor(one(text)),
             Self::Compile(text) => Self::Compile(one(text)),
             Self::Host(text) => Self::Host(one(text)),
@@ -85,7 +113,11 @@ impl LoadError {
             Self::FixtureList(texts) => Self::FixtureList(all(texts)),
             Self::Fixtures(texts) => Self::Fixtures(all(texts)),
             // Numbers, and faults, which are clean already.
-            it @ (Self::TooLarge(..) | Self::NotAnInterpreter | Self::Call(..)) => it,
+            it @ (Self::TooLarge(..)
+            | Self::NotAnInterpreter
+            | Self::NoContractTypes
+            | Self::TooManyParts(_)
+            | Self::Call(..)) => it,
         }
     }
 
@@ -95,11 +127,15 @@ impl LoadError {
             Self::TooLarge(..) => LoadStep::Received,
             Self::NotAComponent(_)
             | Self::ForeignImport(_)
+            | Self::Wasi(..)
+            | Self::WasmBindgen(_)
+            | Self::NoContractTypes
             | Self::NotAnInterpreter
             | Self::OtherMajor(_) => LoadStep::Validated,
             Self::Compile(_) | Self::Host(_) => LoadStep::Compiled,
             Self::Shapes(_)
             | Self::Instance(_)
+            | Self::TooManyParts(_)
             | Self::Call(..)
             | Self::Description(_)
             | Self::FixtureList(_)

@@ -42,6 +42,7 @@ pub struct CallStats {
     invalid_inputs: AtomicU64,
     memory_high_water_bytes: AtomicU64,
     instances: AtomicU64,
+    log_lines_dropped: AtomicU64,
     latency: Histogram,
     /// Locked only when a call ends in a fault; the lost instance costs far more.
     faults: Mutex<BTreeMap<&'static str, u64>>,
@@ -72,6 +73,9 @@ pub struct CallSnapshot {
     pub memory_high_water_bytes: u64,
     /// Instances that exist now, in all workers.
     pub instances: u64,
+    /// Lines it logged above a limit, in a call or in a span: they are in no log. Calls for requests are
+    /// among them.
+    pub log_lines_dropped: u64,
 }
 
 impl CallSnapshot {
@@ -98,6 +102,7 @@ impl CallStats {
             latency: self.latency.read(),
             memory_high_water_bytes: self.memory_high_water_bytes.load(Ordering::Relaxed),
             instances: self.instances.load(Ordering::Relaxed),
+            log_lines_dropped: self.log_lines_dropped.load(Ordering::Relaxed),
         }
     }
 
@@ -192,6 +197,11 @@ impl CallStats {
     /// Counts an instance that was dropped.
     pub(crate) fn instance_ended(&self) {
         self.instances.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Counts a line of its own that is not logged.
+    pub(crate) fn log_line_dropped(&self) {
+        self.log_lines_dropped.fetch_add(1, Ordering::Relaxed);
     }
 
     fn faults(&self) -> MutexGuard<'_, BTreeMap<&'static str, u64>> {

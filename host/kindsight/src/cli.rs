@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use kindsight_api::status::QueryType;
+use kindsight_model::{InterpreterName, Phase};
 
 use crate::commands::interpreters::args::InterpretersArgs;
 use crate::config::ServeArgs;
@@ -21,7 +22,9 @@ use crate::table::clean_lines;
 #[command(
     name = "kindsight",
     version,
-    after_help = "Exit codes: 0 success; 1 failure (the reason is on standard error); 2 invalid command line."
+    after_help = "\
+Exit codes: 0 success; 1 failure (the reason is on standard error); 2 invalid command line; 3 a
+verdict or a change that was asked for with --fail-on, or that `interpreters diff` found."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -63,18 +66,21 @@ pub(crate) struct DemoArgs {
 /// `kindsight interpret`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Input is an object, a List, JSON Lines, multi-document YAML, or any mixture. Output is one verdict for
-each object, in input order. The objects of one List or one YAML stream are judged together, so that
-interpreters can look up related objects; JSON Lines are judged one by one. A document that is not a
-Kubernetes object gets the state Unknown, with the reason.
+Input is an object, a List, JSON Lines, multi-document YAML, or any mixture. Output is one
+verdict for each object, in input order. The objects of one List or one YAML stream are judged
+together, so that interpreters can look up related objects; JSON Lines are judged one by one. A
+document that is not a Kubernetes object gets the state Unknown, with the reason.
 
 Examples:
   kubectl get all -A -o json | kindsight interpret
   kubectl get deploy web -o yaml | kindsight interpret --explain
   kindsight interpret --interpreter my-widgets.wasm -o jsonl dump/
+  kindsight interpret --interpreter my-widgets.wasm --settings widgets=settings.json dump/
+  kubectl get all -o json | kindsight interpret --fail-on failed,fault
 
-Exit codes: 0 all input was read and judged, whatever the verdicts; 1 some input could not be read, or
-an interpreter was refused; 2 invalid command line.")]
+Exit codes: 0 all input was read and judged, whatever the verdicts; 1 some input could not be
+read, or an interpreter or its settings were refused; 2 invalid command line; 3 a verdict is one
+of --fail-on.")]
 pub(crate) struct InterpretArgs {
     /// Output format.
     #[arg(short, long, value_enum, default_value_t = VerdictOutput::Table)]
@@ -82,6 +88,14 @@ pub(crate) struct InterpretArgs {
     /// Interpreter to load; it takes precedence over built-in ones. Can be repeated.
     #[arg(long = "interpreter", value_name = "FILE.wasm")]
     pub(crate) interpreters: Vec<PathBuf>,
+    /// Settings of an interpreter, by its own name: a file with one JSON object that fits its schema. Can be
+    /// repeated.
+    #[arg(long, value_name = "NAME=FILE", value_parser = settings_file)]
+    pub(crate) settings: Vec<SettingsFile>,
+    /// Exits with 3 if a verdict has one of these phases, or is no answer of an interpreter (`fault`: it failed,
+    /// or none speaks for the Kind).
+    #[arg(long, value_name = "PHASE|fault", value_delimiter = ',', value_parser = fail_on())]
+    pub(crate) fail_on: Vec<FailOn>,
     /// Time to judge at, in RFC 3339 (default: now).
     #[arg(long, value_name = "RFC3339")]
     pub(crate) now: Option<jiff::Timestamp>,
@@ -93,6 +107,48 @@ pub(crate) struct InterpretArgs {
     /// `-` for standard input, which is the default.
     #[arg(value_name = "FILE|DIR|-")]
     pub(crate) inputs: Vec<PathBuf>,
+}
+
+/// Settings of one interpreter, in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SettingsFile {
+    pub(crate) name: InterpreterName,
+    pub(crate) file: PathBuf,
+}
+
+fn settings_file(text: &str) -> Result<SettingsFile, String> {
+    let (name, file) = text
+        .split_once('=')
+        .filter(|(_, file)| !file.is_empty())
+        .ok_or("expected the name of an interpreter, `=` and a file")?;
+    let name = name.parse().map_err(|_| {
+        let grammar = InterpreterName::GRAMMAR;
+        format!("`{name}` is not the name of an interpreter ({grammar})")
+    })?;
+    let file = PathBuf::from(file);
+    Ok(SettingsFile { name, file })
+}
+
+/// Verdicts at which `interpret` fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FailOn {
+    /// Those of a phase.
+    Phase(Phase),
+    /// Those that are no answer of an interpreter.
+    Fault,
+}
+
+/// The word for [`FailOn::Fault`].
+const FAULT: &str = "fault";
+
+/// Parser of `--fail-on`: a phase by name, or `fault`.
+fn fail_on() -> impl TypedValueParser<Value = FailOn> {
+    let phases = Phase::ALL.iter().map(|phase| phase.as_str());
+    PossibleValuesParser::new(phases.chain([FAULT])).map(|word| {
+        let mut phases = Phase::ALL.iter().copied();
+        let phase = phases.find(|phase| phase.as_str() == word);
+        phase.map_or(FailOn::Fault, FailOn::Phase)
+    })
 }
 
 /// Output format of `interpret`.

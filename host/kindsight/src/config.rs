@@ -48,6 +48,10 @@ pub(crate) struct ServeArgs {
     /// uploaded one overrides both.
     #[arg(long, env = "KINDSIGHT_INTERPRETERS", value_name = "DIR")]
     pub(crate) interpreters: Option<PathBuf>,
+    /// Lets a file of --interpreters take the name of a built-in interpreter although it does not judge all of
+    /// its Kinds; they fall back to a more general interpreter.
+    #[arg(long, env = "KINDSIGHT_REPLACE_BUILT_IN")]
+    pub(crate) replace_built_in: bool,
     /// Address to listen on; port 0 picks a free port.
     #[arg(long, env = "KINDSIGHT_LISTEN", default_value = "127.0.0.1:9015")]
     pub(crate) listen: SocketAddr,

@@ -22,6 +22,9 @@ use crate::commands::{demo, interpret, interpreters, serve, status};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// Exit code if the command was asked to fail on what it found: neither success nor failure.
+pub(crate) const FOUND: u8 = 3;
+
 fn main() -> ExitCode {
     if kindsight_server::is_compiler() {
         return kindsight_server::interpreter::compile_child();
@@ -40,7 +43,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Demo(args) => demo::run(&args)?,
         Command::Serve(args) => serve::run(args)?,
-        Command::Interpret(args) => interpret::run(&args)?,
+        Command::Interpret(args) => return interpret::run(&args),
         Command::Status(args) => status::run(args)?,
         Command::Interpreters(args) => return interpreters::run(&args),
     }

@@ -35,6 +35,15 @@ pub trait InterpreterCatalog: Send + Sync {
         condition: LiveCondition,
     ) -> Pin<Box<dyn Future<Output = Result<CommandAnswer, Refusal>> + Send + '_>>;
 
+    /// Loads a component under the name that it has itself; as [`run`](Self::run) otherwise.
+    ///
+    /// # Errors
+    /// The reason why nothing was changed; see [`Refusal`].
+    fn load(
+        &self,
+        upload: Upload,
+    ) -> Pin<Box<dyn Future<Output = Result<CommandAnswer, Refusal>> + Send + '_>>;
+
     /// Removes every name of which nothing is used; as [`run`](Self::run) otherwise.
     ///
     /// # Errors
@@ -44,19 +53,24 @@ pub trait InterpreterCatalog: Send + Sync {
     ) -> Pin<Box<dyn Future<Output = Result<RemovedNames, Refusal>> + Send + '_>>;
 }
 
+/// A component that was sent.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Upload {
+    /// The component; at most [`Limits::component_bytes_max`](crate::Limits) bytes, otherwise unchecked.
+    pub bytes: Vec<u8>,
+    /// The digest that the bytes must have.
+    pub digest: Option<Digest>,
+    /// Stop at candidate, and do not go live.
+    pub is_candidate: bool,
+    /// Take the name of a built-in interpreter although not all of its Kinds are judged.
+    pub replaces_built_in: bool,
+}
+
 /// A command to an interpreter.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Command {
     /// Load a component as an upload.
-    Load {
-        /// The component; at most [`Limits::component_bytes_max`](crate::Limits) bytes, otherwise
-        /// unchecked.
-        bytes: Vec<u8>,
-        /// The digest that the bytes must have.
-        digest: Option<Digest>,
-        /// Stop at candidate, and do not go live.
-        is_candidate: bool,
-    },
+    Load(Upload),
     /// Remove the uploaded component.
     Remove,
     /// Run the candidate beside the live version over every known object.
@@ -80,16 +94,7 @@ pub enum Command {
 impl fmt::Debug for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Load {
-                bytes,
-                digest,
-                is_candidate,
-            } => f
-                .debug_struct("Load")
-                .field("bytes", &bytes.len())
-                .field("digest", digest)
-                .field("is_candidate", is_candidate)
-                .finish(),
+            Self::Load(upload) => f.debug_tuple("Load").field(upload).finish(),
             Self::Remove => f.write_str("Remove"),
             Self::Shadow => f.write_str("Shadow"),
             Self::Promote { digest } => f.debug_struct("Promote").field("digest", digest).finish(),
@@ -99,5 +104,16 @@ impl fmt::Debug for Command {
             Self::Settings(Some(_)) => f.write_str("Settings(Some(…))"),
             Self::Settings(None) => f.write_str("Settings(None)"),
         }
+    }
+}
+
+impl fmt::Debug for Upload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Upload")
+            .field("bytes", &self.bytes.len())
+            .field("digest", &self.digest)
+            .field("is_candidate", &self.is_candidate)
+            .field("replaces_built_in", &self.replaces_built_in)
+            .finish()
     }
 }

@@ -23,7 +23,7 @@ pub(crate) use condition::{IfMatch, etag};
 /// Leading word of every digest.
 const ALGORITHM: &str = "sha256:";
 /// The parameters of a load.
-const LOAD_PARAMETERS: [&str; 2] = ["digest", "candidate"];
+const LOAD_PARAMETERS: [&str; 3] = ["digest", "candidate", "replace"];
 
 /// The name in a path, checked.
 #[derive(Debug, IntoParams)]
@@ -110,6 +110,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Unused {
 pub(crate) struct Load {
     pub(crate) digest: Option<Digest>,
     pub(crate) is_candidate: bool,
+    pub(crate) replaces_built_in: bool,
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Load {
@@ -135,7 +136,7 @@ impl Load {
 
     fn take(&mut self, key: &str, value: &str, is_first: bool) -> Result<(), PartialProblem> {
         match key {
-            "digest" | "candidate" if !is_first => {
+            "digest" | "candidate" | "replace" if !is_first => {
                 return Err(PartialProblem::new(
                     key,
                     "it is given more than once",
@@ -143,16 +144,19 @@ impl Load {
                 ));
             }
             "digest" => self.digest = Some(digest(value)?),
-            "candidate" => {
-                self.is_candidate = value.parse().map_err(|_| {
-                    let detail = format!("`{}` is not known", clipped(value));
-                    PartialProblem::new(key, detail, one_of([true, false]))
-                })?;
-            }
+            "candidate" => self.is_candidate = yes_or_no(key, value)?,
+            "replace" => self.replaces_built_in = yes_or_no(key, value)?,
             _ => return Err(unknown_parameter(key, one_of(LOAD_PARAMETERS))),
         }
         Ok(())
     }
+}
+
+fn yes_or_no(key: &str, value: &str) -> Result<bool, PartialProblem> {
+    value.parse().map_err(|_| {
+        let detail = format!("`{}` is not known", clipped(value));
+        PartialProblem::new(key, detail, one_of([true, false]))
+    })
 }
 
 /// Reads a digest. Upper-case digits are accepted and lowered: other tools write them.

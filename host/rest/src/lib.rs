@@ -42,7 +42,7 @@ use std::sync::Arc;
 use kindsight_status::ReadModel;
 
 pub use access::{Access, AccessError, AllowedHost, AllowedOrigin};
-pub use catalog::{Command, InterpreterCatalog};
+pub use catalog::{Command, InterpreterCatalog, Upload};
 pub use judge::Judge;
 pub use limits::{
     ANSWER_BYTES_MAX, ANSWERS_BYTES_MAX, BODIES_BYTES_MAX, CATALOG_JSON_BYTES_MAX,

@@ -186,6 +186,7 @@ fn heavy_commands(
     let loads = Arc::new(Semaphore::new(permits(limits.catalog_requests_max)));
     let load = OpenApiRouter::new()
         .routes(routes!(interpreters::load))
+        .routes(routes!(interpreters::load_by_its_name))
         .layer(slots!(&loads))
         .layer(slots!(requests))
         .layer(DefaultBodyLimit::disable())

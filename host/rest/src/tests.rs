@@ -155,7 +155,8 @@ impl Answered {
 
 /// Sends a body of the type that its route wants.
 async fn send(router: Router, method: &str, uri: &str, body: impl Into<Body>) -> Answered {
-    let is_load = method == "PUT" && !uri.contains("/settings");
+    let is_unnamed = method == "POST" && uri.starts_with("/v2/interpreters?");
+    let is_load = is_unnamed || (method == "PUT" && !uri.contains("/settings"));
     let media_type = if is_load {
         "application/wasm"
     } else {

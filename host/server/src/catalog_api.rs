@@ -17,7 +17,7 @@ use kindsight_catalog::{Catalog, Conditional, IncomingComponent, Shadow};
 use kindsight_interpreter::{Comparison, Limits, ReportedGroup, compare, lower_priority};
 use kindsight_model::{InterpreterName, Source};
 use kindsight_pipeline::{Inventory, Progress};
-use kindsight_rest::{Command, InterpreterCatalog};
+use kindsight_rest::{Command, InterpreterCatalog, Upload};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio_util::sync::CancellationToken;
 
@@ -80,14 +80,21 @@ impl CatalogApi {
             return self.shadow(name, condition).await;
         }
         let permits = match command {
-            Command::Load { .. } => &self.loads,
+            Command::Load(_) => &self.loads,
             _ => &self.quick,
         };
         let catalog = Arc::clone(&self.catalog);
-        let outcome = self.blocking(permits, move || {
-            execute(&catalog.when(condition), &name, command)
-        });
-        let outcome = outcome.await?;
+        let step = move || execute(&catalog.when(condition), &name, command);
+        self.outcome(permits, step).await
+    }
+
+    /// Runs a command that blocks, and waits for its effect.
+    async fn outcome(
+        &self,
+        permits: &Arc<Semaphore>,
+        step: impl FnOnce() -> Result<Outcome, Refusal> + Send + 'static,
+    ) -> Result<CommandAnswer, Refusal> {
+        let outcome = self.blocking(permits, step).await?;
         self.followed().await;
         Ok(CommandAnswer::Outcome(outcome))
     }
@@ -189,6 +196,15 @@ impl InterpreterCatalog for CatalogApi {
         Box::pin(self.carry_out(name, command, condition))
     }
 
+    fn load(
+        &self,
+        upload: Upload,
+    ) -> Pin<Box<dyn Future<Output = Result<CommandAnswer, Refusal>> + Send + '_>> {
+        let catalog = Arc::clone(&self.catalog);
+        let step = move || catalog.admit(&incoming(None, upload));
+        Box::pin(self.outcome(&self.loads, step))
+    }
+
     fn remove_unused(
         &self,
     ) -> Pin<Box<dyn Future<Output = Result<RemovedNames, Refusal>> + Send + '_>> {
@@ -241,24 +257,26 @@ fn execute(
     match command {
         // Not a change: it is handled before.
         Command::Shadow => Err(Refusal::Failed("a shadow run changes nothing".to_owned())),
-        Command::Load {
-            bytes,
-            digest,
-            is_candidate,
-        } => catalog.admit(&IncomingComponent {
-            source: Source::Upload,
-            name: name.clone(),
-            file: None,
-            gone: BTreeSet::new(),
-            expected: digest,
-            is_candidate,
-            bytes,
-        }),
+        Command::Load(upload) => catalog.admit(&incoming(Some(name.clone()), upload)),
         Command::Remove => catalog.remove(name, Source::Upload),
         Command::Promote { digest } => catalog.promote(name, digest.as_ref()),
         Command::Rollback => catalog.rollback(name),
         Command::Disable => catalog.set_disabled(name, true),
         Command::Enable => catalog.set_disabled(name, false),
         Command::Settings(settings) => catalog.set_settings(name, settings),
+    }
+}
+
+/// A component that was sent, under a name or under its own.
+fn incoming(name: Option<InterpreterName>, upload: Upload) -> IncomingComponent {
+    IncomingComponent {
+        source: Source::Upload,
+        name,
+        file: None,
+        gone: BTreeSet::new(),
+        expected: upload.digest,
+        is_candidate: upload.is_candidate,
+        replaces_built_in: upload.replaces_built_in,
+        bytes: upload.bytes,
     }
 }

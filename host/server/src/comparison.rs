@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use kindsight_api::interpreters::{ShadowReport, ShadowedVersion};
 use kindsight_interpreter::{
-    Comparer, Interpreter, Interpreters, Limits, Published, ReportedGroup, SetMember,
+    Comparer, Interpreter, Interpreters, Limits, Published, ReportedGroup,
 };
 use kindsight_model::Source;
 
-use crate::engine::start_interpreters;
+use crate::engine::{SettingsByName, member, start_interpreters};
 use crate::error::Error;
 use crate::shadow::shadow_report;
 
@@ -41,7 +41,8 @@ impl ComponentComparer {
         new: &ComponentFile,
     ) -> Result<Self, Error> {
         let limits = Limits::default();
-        let interpreters = start_interpreters(limits.clone(), cache, &[])?;
+        let none = SettingsByName::new();
+        let interpreters = start_interpreters(limits.clone(), cache, &[], &none)?.interpreters;
         let (old, new) = (load(&interpreters, old)?, load(&interpreters, new)?);
         let sets = (set(&interpreters, &old)?, set(&interpreters, &new)?);
         Ok(Self {
@@ -75,11 +76,9 @@ fn load(interpreters: &Interpreters, file: &ComponentFile) -> Result<Arc<Interpr
 /// The built-in interpreters, with `over` on top of them.
 fn set(interpreters: &Interpreters, over: &Arc<Interpreter>) -> Result<Arc<Published>, Error> {
     let built_in = interpreters.published();
-    let members = built_in
-        .interpreters()
-        .map(|(source, interpreter)| (source, Arc::clone(interpreter)))
-        .chain([(Source::Upload, Arc::clone(over))]);
-    Ok(interpreters.prepare(members.map(SetMember::from).collect())?)
+    let members = built_in.interpreters().chain([(Source::Upload, over)]);
+    let members = members.map(|(source, it)| member(source, it, None));
+    Ok(interpreters.prepare(members.collect::<Result<_, Error>>()?)?)
 }
 
 fn version(interpreter: &Interpreter) -> ShadowedVersion {

@@ -1,48 +1,145 @@
 //! The engine of a process: started, with the built-in interpreters loaded.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use kindsight_catalog::{checked_settings, lost_kinds};
 use kindsight_interpreter::{
-    ChildCompiler, CodeCache, Compiler, Interpreter, Interpreters, Limits, StartError,
+    ChildCompiler, CodeCache, Compiler, Interpreter, Interpreters, Limits, SetMember, StartError,
 };
-use kindsight_model::Source;
+use kindsight_model::{InterpreterName, Source};
+use serde_json::{Map, Value};
 
 use crate::error::Error;
 
 /// The argument that a program is started with to compile one component and end. It is not for people.
 const COMPILE: &str = "compile-component";
 
+/// The settings of interpreters, by their names.
+pub type SettingsByName = BTreeMap<InterpreterName, Map<String, Value>>;
+
+/// Interpreters of a program that serves nothing.
+pub struct LocalInterpreters {
+    /// The engine, with the built-in interpreters live and those of the files before them.
+    pub interpreters: Interpreters,
+    /// Those of the files, in their order.
+    pub from_files: Vec<Arc<Interpreter>>,
+    /// Built-in interpreters that one of a file hides although it does not judge all of their Kinds, in words.
+    pub hidden: Vec<String>,
+}
+
 /// Starts the engine of a program that serves nothing: the built-in interpreters judge, and those in
-/// `files` before them.
+/// `files` before them, with these settings and the defaults of their schemas.
 ///
 /// Compiled components are kept in `cache`; where it cannot be used that is logged and everything is
 /// compiled again. Takes milliseconds with a cache that is filled, and seconds otherwise.
 ///
 /// # Errors
-/// Where the machine cannot run interpreters, or a file is refused.
+/// Where the machine cannot run interpreters, a file is refused, or settings do not fit.
 pub fn start_interpreters(
     limits: Limits,
     cache: Option<&Path>,
     files: &[PathBuf],
-) -> Result<Interpreters, Error> {
+    settings: &SettingsByName,
+) -> Result<LocalInterpreters, Error> {
+    let bytes_max = limits.component_bytes_max;
     let interpreters = start(limits, cache)?;
-    let built_in = built_in(&interpreters)?.into_iter();
-    let mut live: Vec<_> = built_in.map(|it| (Source::BuiltIn, it)).collect();
-    for file in files {
-        let interpreter = load_file(&interpreters, file)?;
-        live.push((Source::Upload, interpreter));
-    }
-    interpreters.publish(live)?;
-    Ok(interpreters)
+    let built_in = built_in(&interpreters)?;
+    let from_files = files
+        .iter()
+        .map(|file| load_file(&interpreters, file, bytes_max));
+    let from_files: Vec<_> = from_files.collect::<Result<_, Error>>()?;
+    let hidden = hidden(&built_in, &from_files);
+    let loaded = from_files.iter().map(|it| (Source::Upload, Arc::clone(it)));
+    let built_in = built_in.into_iter().map(|it| (Source::BuiltIn, it));
+    let loaded: Vec<_> = built_in.chain(loaded).collect();
+    refuse_unknown(settings, &loaded)?;
+    let members = loaded.iter().map(|(source, it)| {
+        // Of two of one name the later source is live.
+        let mut same = loaded
+            .iter()
+            .filter(|(_, other)| other.by().name == it.by().name);
+        let is_live = same.all(|(other, _)| other <= source);
+        let settings = settings.get(&it.by().name).filter(|_| is_live);
+        member(*source, it, settings)
+    });
+    let members = members.collect::<Result<_, Error>>()?;
+    let set = interpreters.prepare(members)?;
+    interpreters.install(set);
+    Ok(LocalInterpreters {
+        interpreters,
+        from_files,
+        hidden,
+    })
 }
 
-fn load_file(interpreters: &Interpreters, file: &Path) -> Result<Arc<Interpreter>, Error> {
-    let path = || file.to_owned();
-    let bytes = std::fs::read(file).map_err(|source| Error::ReadComponent {
-        file: path(),
-        source,
+/// The built-in interpreters that one of a file hides with Kinds that it does not judge.
+fn hidden(built_in: &[Arc<Interpreter>], from_files: &[Arc<Interpreter>]) -> Vec<String> {
+    let hidden = from_files.iter().filter_map(|it| {
+        let name = &it.by().name;
+        let built_in = built_in.iter().find(|built_in| built_in.by().name == *name)?;
+        let kinds = lost_kinds(built_in, it)?;
+        Some(format!(
+            "`{name}` hides the built-in interpreter of that name, and does not judge its {kinds}: a server refuses it without `--replace-built-in`"
+        ))
+    });
+    hidden.collect()
+}
+
+/// Refuses settings of a name that no interpreter has, with the names that there are.
+fn refuse_unknown(
+    settings: &SettingsByName,
+    loaded: &[(Source, Arc<Interpreter>)],
+) -> Result<(), Error> {
+    let known: BTreeSet<&str> = loaded.iter().map(|(_, it)| it.by().name.as_str()).collect();
+    let mut names = settings.keys();
+    let unknown = names.find(|name| !known.contains(name.as_str()));
+    unknown.map_or(Ok(()), |name| {
+        let known: Vec<&str> = known.into_iter().collect();
+        Err(Error::NoInterpreter {
+            name: name.clone(),
+            known: known.join(", "),
+        })
+    })
+}
+
+/// A member of a set, with its settings checked and filled in as the catalog does it.
+pub(crate) fn member(
+    source: Source,
+    interpreter: &Arc<Interpreter>,
+    settings: Option<&Map<String, Value>>,
+) -> Result<SetMember, Error> {
+    let checked = checked_settings(interpreter, settings).map_err(|why| Error::Settings {
+        name: interpreter.by().name.clone(),
+        why,
     })?;
+    Ok(SetMember {
+        source,
+        interpreter: Arc::clone(interpreter),
+        settings: checked,
+    })
+}
+
+fn load_file(
+    interpreters: &Interpreters,
+    file: &Path,
+    bytes_max: usize,
+) -> Result<Arc<Interpreter>, Error> {
+    let path = || file.to_owned();
+    // One byte more shows that it is too large; a device may have no end.
+    let most = u64::try_from(bytes_max)
+        .unwrap_or(u64::MAX)
+        .saturating_add(1);
+    let mut bytes = Vec::new();
+    File::open(file)
+        .and_then(|opened| opened.take(most).read_to_end(&mut bytes))
+        .map_err(|source| Error::ReadComponent {
+            file: path(),
+            source,
+        })?;
     let loaded = interpreters.load(&bytes);
     loaded.map_err(|error| Error::Refused {
         file: path(),

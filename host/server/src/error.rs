@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use kindsight_interpreter::{LoadError, PublishError, StartError};
-use kindsight_model::{ClusterName, NameError};
+use kindsight_model::{ClusterName, InterpreterName, NameError};
 
 /// The reason why a server did not start, or ended by itself.
 #[derive(Debug, thiserror::Error)]
@@ -93,6 +93,22 @@ pub enum Error {
         file: PathBuf,
         /// The reason.
         error: LoadError,
+    },
+    /// Settings were given for a name that no interpreter has.
+    #[error("settings are given for `{name}`, and no interpreter has that name; there are {known}")]
+    NoInterpreter {
+        /// The name.
+        name: InterpreterName,
+        /// The names that there are.
+        known: String,
+    },
+    /// The settings of an interpreter do not fit.
+    #[error("settings of `{name}`: {why}")]
+    Settings {
+        /// Its name.
+        name: InterpreterName,
+        /// What is wrong with them.
+        why: String,
     },
     /// The store holds a catalog that cannot be opened.
     #[error(transparent)]

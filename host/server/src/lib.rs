@@ -53,10 +53,12 @@ pub use comparison::{ComponentComparer, ComponentFile};
 pub use data_dir::DataDir;
 pub use demo::Demo;
 pub use documents::{Document, Group, read_documents};
-pub use engine::{cache_folder, is_compiler, start_interpreters};
+pub use engine::{
+    LocalInterpreters, SettingsByName, cache_folder, is_compiler, start_interpreters,
+};
 pub use error::{ApplicationError, Error, TaskError};
 pub use run::run;
 pub use server::Server;
 pub use settings::Settings;
 pub use stop::StopSignals;
-pub use telemetry::{LogFormat, start_logging};
+pub use telemetry::{LogFormat, start_local_logging, start_logging};

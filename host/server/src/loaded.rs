@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use kindsight_catalog::{Catalog, CatalogOptions, follow_hosts, run_breaker, watch_directory};
+use kindsight_catalog::{
+    Catalog, CatalogOptions, ComponentDirectory, follow_hosts, run_breaker, watch_directory,
+};
 use kindsight_model::ClusterName;
 use kindsight_pipeline::{Pipeline, PipelineRun, Unsynced, follow};
 use kindsight_rest::{AppState, Ended};
@@ -94,9 +96,13 @@ impl Loaded {
         let breaker = run_breaker(Arc::clone(&self.catalog), tasks.shutdown());
         tasks.spawn("circuit breaker", breaker);
         if let Some(directory) = self.settings.interpreters {
-            let bytes_max = self.settings.interpreter_limits.component_bytes_max;
+            let directory = ComponentDirectory {
+                path: directory,
+                component_bytes_max: self.settings.interpreter_limits.component_bytes_max,
+                replaces_built_in: self.settings.replace_built_in,
+            };
             let catalog = Arc::clone(&self.catalog);
-            let watching = watch_directory(catalog, directory, bytes_max, tasks.shutdown());
+            let watching = watch_directory(catalog, directory, tasks.shutdown());
             tasks.spawn("watcher of the directory of interpreters", watching);
         }
         let state = AppState {

@@ -21,6 +21,9 @@ pub struct Settings {
     pub cache: Option<PathBuf>,
     /// The watched directory of interpreters.
     pub interpreters: Option<PathBuf>,
+    /// Lets a file of that directory take the name of a built-in interpreter without judging all of its
+    /// Kinds.
+    pub replace_built_in: bool,
     /// The clusters that report.
     pub clusters: Vec<ClusterSource>,
     /// The address it answers on; port 0 takes a free one.
@@ -42,6 +45,7 @@ impl Settings {
             store,
             cache: None,
             interpreters: None,
+            replace_built_in: false,
             clusters: Vec::new(),
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             access: Access::default(),
@@ -102,12 +106,13 @@ impl Settings {
     }
 
     /// Limits of interpreters and of their catalog by the names of their flags.
-    fn limits_of_interpreters(&self) -> [(&'static str, u128); 8] {
+    fn limits_of_interpreters(&self) -> [(&'static str, u128); 9] {
         let of = &self.interpreter_limits;
         [
             ("call-deadline-ms", of.call_deadline.as_nanos()),
             ("memory-bytes-max", of.memory_bytes_max as u128),
             ("component-bytes-max", of.component_bytes_max as u128),
+            ("parts-max", u128::from(of.parts_max)),
             ("calls-max", u128::from(of.calls_max)),
             ("idle-seconds-max", of.idle_max.as_nanos()),
             ("memo-bytes-max", of.memo_bytes_max as u128),

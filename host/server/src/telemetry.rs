@@ -1,12 +1,18 @@
 //! Logging to standard error.
 
+mod guest_lines;
+
 use std::io::{self, Write};
 use std::str::FromStr;
 
 use kindsight_model::{clean, clean_json};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _, fmt};
 
 use crate::error::Error;
+use guest_lines::GuestLines;
 
 /// Longest line of the log as text, in bytes: several texts of the largest size that a guest can shape.
 const LINE_BYTES_MAX: usize = 16 * 1024;
@@ -76,7 +82,7 @@ pub fn start_logging(level: &str, format: LogFormat) -> Result<(), Error> {
         filter: level.to_owned(),
         why: error.to_string(),
     })?;
-    let builder = tracing_subscriber::fmt()
+    let builder = fmt()
         .with_env_filter(filter)
         .with_ansi(false)
         .with_writer(move || CleanLines {
@@ -88,6 +94,30 @@ pub fn start_logging(level: &str, format: LogFormat) -> Result<(), Error> {
         LogFormat::Json => builder.json().try_init(),
     };
     started.map_err(Error::Logging)
+}
+
+/// Starts logging of a program that judges for the person in front of it: errors of the host, and every line
+/// that an interpreter logs, as `name: level: text`. Called once, as [`start_logging`].
+///
+/// # Errors
+/// [`Error::Logging`] where the process already logs.
+pub fn start_local_logging() -> Result<(), Error> {
+    let format = LogFormat::Text;
+    let stderr = move || CleanLines {
+        to: io::stderr(),
+        format,
+    };
+    let of_host = fmt::layer()
+        .with_ansi(false)
+        .with_target(false)
+        .with_writer(stderr)
+        .with_filter(LevelFilter::ERROR);
+    let of_guests = GuestLines { to: stderr };
+    let started = tracing_subscriber::registry()
+        .with(of_host)
+        .with(of_guests)
+        .try_init();
+    started.map_err(|error| Error::Logging(error.into()))
 }
 
 #[cfg(test)]
@@ -116,12 +146,10 @@ mod tests {
     fn logged(format: LogFormat, name: &str) -> String {
         let lines = Lines::default();
         let to = lines.clone();
-        let builder = tracing_subscriber::fmt()
-            .with_ansi(false)
-            .with_writer(move || CleanLines {
-                to: to.clone(),
-                format,
-            });
+        let builder = fmt().with_ansi(false).with_writer(move || CleanLines {
+            to: to.clone(),
+            format,
+        });
         let log = || tracing::warn!(name, path = %name, "about {name}");
         match format {
             LogFormat::Text => tracing::subscriber::with_default(builder.finish(), log),

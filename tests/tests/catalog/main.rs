@@ -12,6 +12,7 @@ mod restart;
 mod settings;
 mod shared;
 mod sources;
+mod takeover;
 mod unavailable;
 
 use std::collections::BTreeSet;
@@ -192,11 +193,12 @@ fn component_with(name: &str, version: &str, more: &str) -> Vec<u8> {
 fn upload(name: &str, bytes: Vec<u8>) -> IncomingComponent {
     IncomingComponent {
         source: Source::Upload,
-        name: self::name(name),
+        name: Some(self::name(name)),
         file: None,
         gone: BTreeSet::new(),
         expected: None,
         is_candidate: false,
+        replaces_built_in: false,
         bytes,
     }
 }
@@ -212,8 +214,9 @@ fn candidate(name: &str, bytes: Vec<u8>) -> IncomingComponent {
 fn file(stem: &str, bytes: Vec<u8>) -> IncomingComponent {
     IncomingComponent {
         source: Source::Directory,
+        name: None,
         file: Some(format!("{stem}.wasm")),
-        ..upload(stem, bytes)
+        ..upload("any", bytes)
     }
 }
 

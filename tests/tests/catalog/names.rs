@@ -17,7 +17,7 @@ fn a_refused_component_leaves_a_line_and_no_name() {
     assert_eq!(host.catalog.entries().len(), 1);
     assert_eq!(host.store.writes(), writes, "nothing was written");
     assert!(host.catalog.refused().len() <= 64);
-    expect!["validated: not a WebAssembly component: it does not begin like one"]
+    expect!["validated: not a WebAssembly component: it is text that begins with `junk`: give the .wasm file"]
         .assert_eq(&host.last_refusal());
     let disabled = host.catalog.set_disabled(&name("junk-1"), true);
     expect!["refused: there is no such interpreter"].assert_eq(&outcome_text(&disabled));

@@ -187,3 +187,27 @@ fn a_stored_schema_that_takes_for_ever_does_not_freeze_a_start() {
         .expect("a name");
     assert_eq!(host.live(), ["a 1.0.0 Upload"]);
 }
+
+#[test]
+fn what_the_operator_leaves_out_is_filled_in_by_the_schema() {
+    const DEFAULTS: &str = r#", "settings-schema": "{\"type\": \"object\", \"required\": [\"level\"], \"properties\": {\"level\": {\"type\": \"integer\", \"default\": 5}, \"more\": {}}}""#;
+    let host = Host::new();
+    host.load(&upload("a", component_with("a", "1.0.0", DEFAULTS)));
+    assert_eq!(host.says(), "level 5", "without any");
+    expect!["Live: the settings of a are set"].assert_eq(&host.set(&json!({"more": 1})));
+    assert_eq!(host.says(), "level 5", "it is required, and there");
+    host.set(&json!({"level": 7}));
+    assert_eq!(host.says(), "level 7");
+    let host = host.again();
+    assert_eq!(host.says(), "level 7", "after a restart");
+    let entry = host.catalog.entry(&name("a")).expect("an entry");
+    assert_eq!(
+        entry.settings,
+        object(&json!({"level": 7})),
+        "as they were set"
+    );
+    host.set(&Value::Null);
+    assert_eq!(host.says(), "level 5");
+    host.load(&upload("a", component_with("a", "2.0.0", STRICTER)));
+    assert_eq!(host.says(), "no settings", "the schema has no default");
+}

@@ -43,10 +43,10 @@ pub(crate) fn a_guest_that_tells_all_it_is_told_tells_no_secret() {
     });
     let component = |version: &str| {
         hostile(&format!(
-            r#"{{"name":"core","version":"{version}","kinds":[["","*","Secret"],["","*","ConfigMap"]],"fields":[""]}}"#
+            r#"{{"name":"teller","version":"{version}","kinds":[["","*","Secret"],["","*","ConfigMap"]],"fields":[""]}}"#
         ))
     };
-    let uploaded = stage.upload("core", &component("1.0.0"));
+    let uploaded = stage.upload("teller", &component("1.0.0"));
     assert!(uploaded.status < 300, "{uploaded:?}");
     let detail = format!("{STATUS}?type=cluster&output=detail");
     let begin = Instant::now();
@@ -60,14 +60,14 @@ pub(crate) fn a_guest_that_tells_all_it_is_told_tells_no_secret() {
     };
     let list = format!(r#"{{"kind":"List","apiVersion":"v1","items":[{secret},{config_map}]}}"#);
     let judged = stage.json("POST", "/v2/interpret", &list);
-    let candidate = stage.upload("core?candidate=true", &component("2.0.0"));
-    let shadow = stage.json("POST", "/v2/interpreters/core/shadow", "");
+    let candidate = stage.upload("teller?candidate=true", &component("2.0.0"));
+    let shadow = stage.json("POST", "/v2/interpreters/teller/shadow", "");
     for answer in [
         &status,
         &judged,
         &candidate,
         &shadow,
-        &stage.get("/v2/interpreters/core"),
+        &stage.get("/v2/interpreters/teller"),
     ] {
         for hidden in HIDDEN {
             assert!(!answer.body.contains(hidden), "{answer:?}");

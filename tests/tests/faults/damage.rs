@@ -10,21 +10,22 @@ use crate::{one_worker, start};
 fn text_and_machine_code_are_refused() {
     let interpreters = start(one_worker());
     let machine_code = b"\x7fELF\x02\x01\x01\xc8";
-    for bytes in [
-        &b"(component)"[..],
-        b"(module)",
-        machine_code,
-        b"",
-        b"\0asm",
-        b"{}",
+    for (bytes, what) in [
+        (&b"(component)"[..], "WebAssembly as text (WAT)"),
+        (b"(module)", "WebAssembly as text (WAT)"),
+        (machine_code, "a component that wasmtime compiled (.cwasm)"),
+        (b"", "the file is empty"),
+        (b"\0asm", "it ends in its first 8 bytes"),
+        (b"{}", "text that looks like JSON"),
     ] {
         let error = interpreters
             .load(bytes)
             .expect_err("no component")
             .with_step();
-        assert_eq!(
-            error, "validated: not a WebAssembly component: it does not begin like one",
-            "{bytes:?}"
+        let expected = "validated: not a WebAssembly component: ";
+        assert!(
+            error.starts_with(expected) && error.contains(what),
+            "{error}"
         );
     }
 }

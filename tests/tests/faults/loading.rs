@@ -196,9 +196,9 @@ fn foreign_imports_are_refused_by_name() {
         ]),
         &expect![[r#"
             a function of WASI
-              validated: imports `wasi:filesystem/types@0.2.0`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
+              validated: imports `wasi:filesystem/types`: it is built for WASI (`wasm32-wasip2`, where Rust's std imports these by itself), and the host offers no WASI. In Rust: `cargo build --release --target wasm32-unknown-unknown`; in Python: `componentize-py componentize --stub-wasi`; in JavaScript: `jco componentize --disable all`
             a resource of WASI
-              validated: imports `wasi:io/streams@0.2.0`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
+              validated: imports `wasi:io/streams`: it is built for WASI (`wasm32-wasip2`, where Rust's std imports these by itself), and the host offers no WASI. In Rust: `cargo build --release --target wasm32-unknown-unknown`; in Python: `componentize-py componentize --stub-wasi`; in JavaScript: `jco componentize --disable all`
             a function
               validated: imports `read-clock`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
             a resource
@@ -254,9 +254,9 @@ fn another_contract_is_refused() {
             functions of other shapes
               tried: its exports do not have the contract's shapes: neither `judge-view` of `kindsight:interpreter/view@1.0.0` nor `judge` of `kindsight:interpreter/text@1.0.0` is exported
             a core module without the contract
-              validated: does not export `kindsight:interpreter/description`
+              validated: a core module without the contract's types (it has no `component-type` section): `kindsight_sdk::export!(YourInterpreter);` is missing in its src/lib.rs, or this is the .wasm of a program and not of a library (`crate-type = ["cdylib"]`)
             a core module for WASI
-              validated: not a WebAssembly component: a core module without the contract's types: failed to decode world from module: module was not valid: failed to resolve import `wasi_snapshot_preview1::proc_exit`: module requires an import interface named `wasi_snapshot_preview1`
+              validated: imports `wasi_snapshot_preview1::proc_exit`: it is built for WASI (`wasm32-wasip1`), and the host offers no WASI. In Rust: `cargo build --release --target wasm32-unknown-unknown`; in Python: `componentize-py componentize --stub-wasi`; in JavaScript: `jco componentize --disable all`
         "#]],
     );
 }
@@ -294,8 +294,8 @@ fn what_does_not_start_is_refused() {
                 with("(table 1000000 funcref)").build(),
             ),
             (
-                "forty tables",
-                with(&"(table 1 funcref)".repeat(40)).build(),
+                "seventy tables",
+                with(&"(table 1 funcref)".repeat(70)).build(),
             ),
         ],
         &expect![[r#"
@@ -309,8 +309,8 @@ fn what_does_not_start_is_refused() {
               tried: `start` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
             a table of a million
               tried: `start` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
-            forty tables
-              tried: no instance could be made of it: resource limit exceeded: table count too high at 40
+            seventy tables
+              tried: has more than 64 core instances, memories or tables, which is the limit: `kindsight serve --parts-max` raises it, up to 256
         "#]],
     );
 }

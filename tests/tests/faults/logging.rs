@@ -88,8 +88,8 @@ fn a_flood_ends_after_its_lines_and_costs_no_verdict() {
     );
 }
 
-/// The lines of so many calls, each about another object.
-fn logged_by_calls(what: &str, calls: usize) -> Vec<String> {
+/// The lines of so many calls, each about another object, and the number of those that were dropped.
+fn logged_by_calls(what: &str, calls: usize) -> (Vec<String>, u64) {
     let interpreters = start(one_worker());
     let talker = hostile(&interpreters, r#"{"name": "talker"}"#);
     interpreters
@@ -108,13 +108,16 @@ fn logged_by_calls(what: &str, calls: usize) -> Vec<String> {
         let (_, talker) = set.interpreters().next().expect("it is live");
         stats.tell_dropped_lines(Instant::now() + Duration::from_mins(1), talker.by());
     });
-    lines.0.lock().expect("no panic").clone()
+    let lines = lines.0.lock().expect("no panic").clone();
+    let stats = set.stats("talker").expect("it is live");
+    (lines, stats.snapshot().log_lines_dropped)
 }
 
 #[test]
 fn many_calls_do_not_flood_the_log_either() {
-    let lines = logged_by_calls("flood-log", 10);
+    let (lines, dropped) = logged_by_calls("flood-log", 10);
     assert_eq!(lines.len(), 101);
+    assert_eq!(dropped, 10_000 - 100);
     assert_eq!(
         lines[100],
         "220 lines about this interpreter were dropped: too many in 10 s"

@@ -7,6 +7,7 @@ mod damage;
 mod loading;
 mod logging;
 mod lookup;
+mod parts;
 mod suite;
 mod swap;
 

@@ -114,7 +114,7 @@ impl Host {
         let healthy = r#"{"name": "healthy", "kinds": [["healthy.example.com", "*", "Thing"]]}"#;
         let healthy = IncomingComponent {
             source: Source::Upload,
-            name: name("healthy"),
+            name: Some(name("healthy")),
             file: None,
             ..Self::file("healthy", kindsight_tests::hostile(healthy))
         };
@@ -125,11 +125,12 @@ impl Host {
     fn file(name: &str, bytes: Vec<u8>) -> IncomingComponent {
         IncomingComponent {
             source: Source::Directory,
-            name: InterpreterName::from_lossy(name),
+            name: None,
             file: Some(format!("{name}.wasm")),
             gone: BTreeSet::new(),
             expected: None,
             is_candidate: false,
+            replaces_built_in: false,
             bytes,
         }
     }
@@ -189,11 +190,13 @@ impl Host {
 
     /// Checks that the same words are in the log of refusals, and that no name is left.
     fn is_remembered(&self, name: &str, step: LoadStep, why: &str) {
-        let name = InterpreterName::from_lossy(name);
+        let file = format!("{name}.wasm");
         let mut refused = self.catalog.refused().into_iter();
-        let refused = refused.find(|it| it.name == name).expect("a refusal");
+        let refused = refused.find(|it| it.file.as_ref() == Some(&file));
+        let refused = refused.expect("a refusal");
         assert_eq!(refused.step, step, "{name}");
         assert!(why.starts_with(&refused.why), "{name}: {}", refused.why);
+        let name = InterpreterName::from_lossy(name);
         assert!(self.catalog.entry(&name).is_none(), "{name}");
     }
 }

@@ -181,6 +181,9 @@ pub struct CallStatistics {
     pub memory_high_water_bytes: u64,
     /// Number of instances now.
     pub instances: u64,
+    /// Number of lines it logged above its limits, in a call or in 10 s: they are in no log.
+    #[serde(default)]
+    pub log_lines_dropped: u64,
 }
 
 /// Durations of calls, in microseconds, by percentile.

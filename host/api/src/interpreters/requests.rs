@@ -16,6 +16,10 @@ pub struct LoadParameters {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[param(value_type = Option<bool>, default = false)]
     pub candidate: bool,
+    /// Let the component take the name of a built-in interpreter although it does not judge all of its Kinds.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[param(value_type = Option<bool>, default = false)]
+    pub replace: bool,
 }
 
 /// Parameters of the removal of many names. Any other parameter is an error.

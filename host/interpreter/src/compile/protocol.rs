@@ -147,6 +147,9 @@ pub(super) struct NotAnAnswer;
 enum Refusal {
     NotAComponent(String),
     ForeignImport(String),
+    Wasi(String, String),
+    WasmBindgen(String),
+    NoContractTypes,
     NotAnInterpreter,
     OtherMajor(String),
     Compile(String),
@@ -159,6 +162,9 @@ impl TryFrom<LoadError> for Refusal {
         Ok(match error {
             LoadError::NotAComponent(what) => Self::NotAComponent(cut(what)),
             LoadError::ForeignImport(name) => Self::ForeignImport(cut(name)),
+            LoadError::Wasi(name, target) => Self::Wasi(cut(name), cut(target)),
+            LoadError::WasmBindgen(name) => Self::WasmBindgen(cut(name)),
+            LoadError::NoContractTypes => Self::NoContractTypes,
             LoadError::NotAnInterpreter => Self::NotAnInterpreter,
             LoadError::OtherMajor(version) => Self::OtherMajor(cut(version)),
             LoadError::Compile(what) => Self::Compile(cut(what)),
@@ -172,6 +178,9 @@ impl From<Refusal> for LoadError {
         match refusal {
             Refusal::NotAComponent(what) => Self::NotAComponent(what),
             Refusal::ForeignImport(name) => Self::ForeignImport(name),
+            Refusal::Wasi(name, target) => Self::Wasi(name, target),
+            Refusal::WasmBindgen(name) => Self::WasmBindgen(name),
+            Refusal::NoContractTypes => Self::NoContractTypes,
             Refusal::NotAnInterpreter => Self::NotAnInterpreter,
             Refusal::OtherMajor(version) => Self::OtherMajor(version),
             Refusal::Compile(what) => Self::Compile(what),

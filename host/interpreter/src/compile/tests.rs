@@ -57,6 +57,9 @@ fn a_refusal_is_the_one_of_the_child() {
     for refusal in [
         LoadError::NotAComponent("damaged".to_owned()),
         LoadError::ForeignImport("wasi:io/streams@0.2.0".to_owned()),
+        LoadError::Wasi("wasi:cli/exit".to_owned(), "WASI".to_owned()),
+        LoadError::WasmBindgen("__wbindgen_placeholder__::now".to_owned()),
+        LoadError::NoContractTypes,
         LoadError::NotAnInterpreter,
         LoadError::OtherMajor("2.0.0".to_owned()),
         LoadError::Compile("too hard".to_owned()),

@@ -2,38 +2,56 @@
 //!
 //! input files -> **documents** (single objects, or groups of related ones) -> verdicts -> output
 
+mod findings;
 pub(crate) mod input;
 mod output;
 
+use std::process::ExitCode;
 use std::sync::Arc;
 
 use kindsight_api::interpret::ObjectVerdict;
 use kindsight_model::Object;
-use kindsight_server::interpreter::{Interpreters, Limits};
+use kindsight_server::interpreter::{Interpreters, LOG_LINES_MAX, LOG_LINES_PER_SPAN_MAX, Limits};
 use kindsight_server::{
-    Document, Group, LogFormat, cache_folder, now_ms, start_interpreters, start_logging,
+    Document, Group, SettingsByName, cache_folder, now_ms, start_interpreters, start_local_logging,
 };
 
-use crate::cli::{self, InterpretArgs};
+use crate::cli::{self, InterpretArgs, SettingsFile};
+use crate::commands::interpret::findings::Findings;
 use crate::commands::interpret::output::Printer;
+use crate::commands::interpreters::{requests, tables};
 
-/// Runs the command.
+/// Runs the command; the exit code says whether there was a verdict of `--fail-on`.
 ///
 /// # Errors
-/// When an interpreter is refused, an input cannot be read, or the output cannot be written. Input
-/// that can be read is judged and printed all the same.
-pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<()> {
-    start_logging("error", LogFormat::Text)?;
+/// When an interpreter or its settings are refused, an input cannot be read, or the output cannot be
+/// written. Input that can be read is judged and printed all the same.
+pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<ExitCode> {
+    start_local_logging()?;
+    let settings = settings(&args.settings)?;
     let cache = cache_folder();
-    let interpreters = start_interpreters(Limits::default(), cache.as_deref(), &args.interpreters)?;
+    let local = start_interpreters(
+        Limits::default(),
+        cache.as_deref(),
+        &args.interpreters,
+        &settings,
+    )?;
+    for hint in &local.hidden {
+        cli::hint(hint);
+    }
     let now_ms = args
         .now
         .map_or_else(now_ms, jiff::Timestamp::as_millisecond);
     let mut printer = Printer::new(std::io::stdout().lock(), args.output, args.explain);
+    let mut findings = Findings::new(&args.fail_on);
     let mut unread = 0;
     for source in input::sources(&args.inputs) {
         let outcome = source.and_then(|mut source| {
-            source.read(|group| printer.print(&judged(&interpreters, group, now_ms)))
+            source.read(|group| {
+                let verdicts = judged(&local.interpreters, group, now_ms);
+                findings.add(&verdicts);
+                printer.print(&verdicts)
+            })
         });
         if let Err(error) = outcome {
             if crate::is_broken_pipe(&error) {
@@ -44,11 +62,42 @@ pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<()> {
         }
     }
     printer.finish()?;
+    let dropped = dropped_lines(&local.interpreters);
+    if findings.is_empty() && unread == 0 {
+        cli::hint("the input holds no document: there is nothing to judge");
+    }
+    for hint in findings.hints(&local.from_files).into_iter().chain(dropped) {
+        cli::hint(&hint);
+    }
     anyhow::ensure!(
         unread == 0,
         "{unread} of the inputs could not be read completely"
     );
-    Ok(())
+    Ok(findings.exit_code())
+}
+
+/// Says of each interpreter how many of its log lines were dropped.
+fn dropped_lines(interpreters: &Interpreters) -> Vec<String> {
+    let set = interpreters.published();
+    let lines = set.interpreters().filter_map(|(_, it)| {
+        let name = &it.by().name;
+        let dropped = set.stats(name)?.snapshot().log_lines_dropped;
+        (dropped > 0).then(|| {
+            let lines = tables::counted(dropped, "log line");
+            format!("{lines} of {name} were dropped: it may log {LOG_LINES_MAX} in a call, {LOG_LINES_PER_SPAN_MAX} in 10 s")
+        })
+    });
+    lines.collect()
+}
+
+/// Reads the settings of `--settings`.
+fn settings(files: &[SettingsFile]) -> anyhow::Result<SettingsByName> {
+    let mut settings = SettingsByName::new();
+    for SettingsFile { name, file } in files {
+        let before = settings.insert(name.clone(), requests::settings_in(file)?);
+        anyhow::ensure!(before.is_none(), "--settings gives those of `{name}` twice");
+    }
+    Ok(settings)
 }
 
 /// One verdict per document, in order.

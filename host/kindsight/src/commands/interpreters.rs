@@ -6,8 +6,8 @@
 
 pub(crate) mod args;
 mod diff;
-mod requests;
-mod tables;
+pub(crate) mod requests;
+pub(crate) mod tables;
 
 use std::io::{self, StdoutLock, Write as _};
 use std::process::ExitCode;
@@ -17,9 +17,12 @@ use kindsight_api::interpreters::{
 };
 use serde::de::DeserializeOwned;
 
+use crate::FOUND;
 use crate::cli;
 use crate::client::{self, Request};
-use crate::commands::interpreters::args::{Action, InterpretersArgs, SettingsArgs, To};
+use crate::commands::interpreters::args::{
+    Action, InterpretersArgs, SettingsArgs, ShadowArgs, ShadowFailure, To,
+};
 use crate::output_format::OutputFormat;
 
 /// Runs the command; returns the exit code of the process.
@@ -40,12 +43,7 @@ pub(crate) fn run(args: &InterpretersArgs) -> anyhow::Result<ExitCode> {
             })?;
         }
         Action::Load(args) => change(to, &requests::load(args)?)?,
-        Action::Shadow(of) => {
-            let request = requests::command(&of.name, "shadow");
-            show(to, &request, |out, answer: &ShadowReport| {
-                tables::shadow(out, answer)
-            })?;
-        }
+        Action::Shadow(args) => return shadow(to, args),
         Action::Promote(args) => change(to, &requests::promote(args)?)?,
         Action::Rollback(args) => change(to, &requests::rollback(args))?,
         Action::Disable(of) => change(to, &requests::command(&of.name, "disable"))?,
@@ -73,6 +71,27 @@ fn show<T: DeserializeOwned>(
         OutputFormat::Json => client::print_as_is(out, &answer),
         OutputFormat::Table => Ok(print(&mut out, &client::read(&answer)?)?),
     }
+}
+
+/// Prints the report on the candidate; the exit code says whether it has what the command fails on.
+fn shadow(to: &To, args: &ShadowArgs) -> anyhow::Result<ExitCode> {
+    let request = requests::command(&args.of.name, "shadow");
+    let answer = request.ask(&to.server)?;
+    let report: ShadowReport = client::read(&answer)?;
+    let out = io::stdout().lock();
+    match to.output {
+        OutputFormat::Json => client::print_as_is(out, &answer)?,
+        OutputFormat::Table => tables::shadow(out, &report)?,
+    }
+    let is_found = |failure: &ShadowFailure| match failure {
+        ShadowFailure::Changes => report.changed > 0,
+        ShadowFailure::Faults => report.faults.candidate > 0,
+    };
+    Ok(if args.fail_on.iter().any(is_found) {
+        ExitCode::from(FOUND)
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 /// Sends a command and prints its outcome, and the next steps for a candidate.

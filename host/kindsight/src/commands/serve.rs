@@ -34,6 +34,7 @@ fn settings(args: ServeArgs) -> anyhow::Result<Settings> {
         store,
         cache: Some(cache),
         interpreters: args.interpreters,
+        replace_built_in: args.replace_built_in,
         clusters: args.clusters,
         listen: args.listen,
         access: Access {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use kindsight_server::catalog::CatalogLimits;
-use kindsight_server::interpreter::{Isolation, Limits};
+use kindsight_server::interpreter::{Isolation, Limits, PARTS_MAX};
 
 /// Limits of the interpreters.
 #[derive(Debug, Args)]
@@ -19,6 +19,9 @@ pub(crate) struct InterpreterArgs {
     /// Largest component, in bytes.
     #[arg(long, env = "KINDSIGHT_COMPONENT_BYTES_MAX", default_value_t = 32 * 1024 * 1024)]
     component_bytes_max: usize,
+    /// Core instances, memories and tables of one component, each; at most 256.
+    #[arg(long, env = "KINDSIGHT_PARTS_MAX", value_parser = clap::value_parser!(u16).range(1..=i64::from(PARTS_MAX)), default_value_t = 64)]
+    parts_max: u16,
     /// Calls after which an instance is replaced by a new one.
     #[arg(long, env = "KINDSIGHT_CALLS_MAX", default_value_t = 1000)]
     pub(super) calls_max: u32,
@@ -120,6 +123,7 @@ impl InterpreterArgs {
             call_deadline: Duration::from_millis(self.call_deadline_ms),
             memory_bytes_max: self.memory_bytes_max,
             component_bytes_max: self.component_bytes_max,
+            parts_max: self.parts_max,
             calls_max: self.calls_max,
             memory_high_water_bytes: self.memory_high_water_bytes,
             idle_max: Duration::from_secs(self.idle_seconds_max),

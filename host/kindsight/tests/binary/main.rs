@@ -10,6 +10,7 @@ mod diff;
 mod goldens;
 mod interpret;
 mod interpreters;
+mod local;
 mod process;
 mod serve;
 mod stopping;

@@ -17,7 +17,7 @@ use kindsight_model::InterpreterName;
 use utoipa::ToSchema;
 
 use crate::AppState;
-use crate::catalog::Command;
+use crate::catalog::{Command, Upload};
 use crate::command::{self, IfMatch, Load, Name, NoParameters};
 use crate::problem::Problem;
 use crate::routes::errors::CommonErrors;
@@ -115,19 +115,62 @@ pub(crate) async fn inspect(
 pub(crate) async fn load(
     State(app): State<AppState>,
     Name { name }: Name,
-    Load {
-        digest,
-        is_candidate,
-    }: Load,
+    parameters: Load,
     IfMatch(condition): IfMatch,
     body: Body,
 ) -> Answered {
-    let command = Command::Load {
+    let upload = upload(&app, parameters, body)?;
+    run(&app, name, Command::Load(upload), condition).await
+}
+
+/// Load a component under its own name
+///
+/// As `PUT /v2/interpreters/{name}`, for whoever does not know what the component calls itself: the answer
+/// says so.
+#[utoipa::path(
+    post,
+    path = "/v2/interpreters",
+    operation_id = "load_interpreter_by_its_name",
+    tag = "interpreters",
+    params(LoadParameters),
+    request_body(
+        description = "The component.",
+        content((inline(Component) = "application/wasm"), (inline(Component) = "application/octet-stream")),
+    ),
+    responses(
+        (status = 200, description = "The component is live, or with `candidate=true` waits to be promoted.", body = Outcome),
+        (status = 403, description = "The request comes from a page of another origin.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 409, description = "Another host changed the interpreters at the same moment: try again.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 413, description = "The component is too large.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 415, description = "The body is neither `application/wasm` nor `application/octet-stream`, or compressed.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 422, description = "A step of the load refused the component; `step` says which.", body = ProblemDocument, content_type = "application/problem+json"),
+        CommonErrors,
+    ),
+)]
+pub(crate) async fn load_by_its_name(
+    State(app): State<AppState>,
+    parameters: Load,
+    body: Body,
+) -> Answered {
+    let upload = upload(&app, parameters, body)?;
+    let answer = app.catalog.load(upload).await;
+    answer
+        .map(Json)
+        .map_err(|refusal| Problem::refused("", refusal))
+}
+
+fn upload(app: &AppState, parameters: Load, body: Body) -> Result<Upload, Problem> {
+    let Load {
+        digest,
+        is_candidate,
+        replaces_built_in,
+    } = parameters;
+    Ok(Upload {
         bytes: command::within(app.limits.component_bytes_max, body)?.into(),
         digest,
         is_candidate,
-    };
-    run(&app, name, command, condition).await
+        replaces_built_in,
+    })
 }
 
 async fn run(

@@ -7,13 +7,13 @@ use kindsight_api::interpreters::{
     DeclaredState, Faulting, HandledKind, HistoryEntry, InterpreterDetail, InterpreterList,
     InterpreterStatus, InterpreterSummary, InterpreterVersion, Latency, LiveCondition, Outcome,
     OutcomeStatus, Refusal, RefusedUpload, RemovedNames, SampledVerdict, ShadowFaults,
-    ShadowLatency, ShadowReport, ShadowedVersion, VerdictChange,
+    ShadowLatency, ShadowReport, ShadowedVersion, Takeover, VerdictChange,
 };
 use kindsight_model::{CatalogAction, Digest, InterpreterName, LoadStep, Source, VersionOutcome};
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::{Command, InterpreterCatalog};
+use crate::{Command, InterpreterCatalog, Upload};
 
 pub(super) const LIVE: &str =
     "sha256:1111111111111111111111111111111111111111111111111111111111111111";
@@ -79,6 +79,19 @@ impl InterpreterCatalog for SampleCatalog {
         })
     }
 
+    fn load(
+        &self,
+        upload: Upload,
+    ) -> Pin<Box<dyn Future<Output = Result<CommandAnswer, Refusal>> + Send + '_>> {
+        let name = if upload.bytes == b"refused" {
+            "refused"
+        } else {
+            "own-name"
+        };
+        let name: InterpreterName = name.parse().unwrap();
+        self.run(name, Command::Load(upload), LiveCondition::Any)
+    }
+
     fn remove_unused(
         &self,
     ) -> Pin<Box<dyn Future<Output = Result<RemovedNames, Refusal>> + Send + '_>> {
@@ -90,7 +103,7 @@ impl InterpreterCatalog for SampleCatalog {
 fn refused() -> RefusedUpload {
     RefusedUpload {
         time: "2026-01-02T03:04:05Z".parse().unwrap(),
-        name: "junk".parse().unwrap(),
+        name: Some("junk".parse().unwrap()),
         source: Source::Directory,
         file: Some("Junk.wasm".to_owned()),
         digest: digest(CANDIDATE),
@@ -115,6 +128,12 @@ fn outcome(name: InterpreterName) -> Outcome {
         version: Some("1.1.0".to_owned()),
         status: OutcomeStatus::Live,
         detail: "1.1.0 is live in place of 1.0.0".to_owned(),
+        takes: vec![Takeover {
+            kind: "apps/*/Deployment".to_owned(),
+            name: "apps".parse().unwrap(),
+            version: "0.1.0".to_owned(),
+            source: Source::BuiltIn,
+        }],
     }
 }
 
@@ -195,6 +214,7 @@ pub(super) fn detail() -> InterpreterDetail {
             latency_us: latency(),
             memory_high_water_bytes: 1_048_576,
             instances: 2,
+            log_lines_dropped: 4,
         },
         faulting: Some(faulting()),
         trips: 0,

@@ -6,13 +6,17 @@ use super::catalog::{CANDIDATE, LIVE, digest, settings};
 use super::interpreters::{APPS, command, misunderstood, put};
 use super::*;
 use crate::Command::*;
+use crate::Upload;
 
 #[tokio::test]
 async fn a_component_is_loaded() {
-    let load = |expected: Option<&str>, is_candidate| Load {
-        bytes: b"\0asm".to_vec(),
-        digest: expected.map(digest),
-        is_candidate,
+    let load = |expected: Option<&str>, is_candidate| {
+        Load(Upload {
+            bytes: b"\0asm".to_vec(),
+            digest: expected.map(digest),
+            is_candidate,
+            replaces_built_in: false,
+        })
     };
     let upper = LIVE.replace("sha256:1", "sha256:A");
     let lower = upper.to_ascii_lowercase();
@@ -32,8 +36,27 @@ async fn a_component_is_loaded() {
     let outcome = json!({
         "name": "apps", "action": "load", "digest": LIVE, "version": "1.1.0", "status": "live",
         "detail": "1.1.0 is live in place of 1.0.0",
+        "takes": [{"kind": "apps/*/Deployment", "name": "apps", "version": "0.1.0", "source": "built-in"}],
     });
     assert_eq!(put(APPS, "\0asm").await.json(), outcome);
+}
+
+#[tokio::test]
+async fn a_component_is_loaded_under_its_own_name() {
+    let uri = "/v2/interpreters?replace=true";
+    let (answer, asked) = command("POST", uri, "\0asm").await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+    assert_eq!(answer.json()["name"], "own-name");
+    let upload = Upload {
+        bytes: b"\0asm".to_vec(),
+        digest: None,
+        is_candidate: false,
+        replaces_built_in: true,
+    };
+    assert_eq!(asked, [("own-name".to_owned(), Load(upload))]);
+    let (answer, _) = command("POST", "/v2/interpreters?candidate=true", "refused").await;
+    let detail = answer.problem(StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(detail.starts_with("fixture `rolled out`"), "{detail}");
 }
 
 #[tokio::test]
@@ -54,7 +77,7 @@ async fn everything_that_is_wrong_with_a_load_is_named() {
         {
             "parameter": "force",
             "detail": "unknown parameter",
-            "expected": "one of `digest`, `candidate`",
+            "expected": "one of `digest`, `candidate`, `replace`",
         },
         {
             "parameter": "candidate",
@@ -161,14 +184,15 @@ async fn bodies_that_are_not_understood_are_a_bad_request() {
 
 #[test]
 fn components_and_settings_are_not_shown_in_logs() {
-    let load = Load {
+    let load = Load(Upload {
         bytes: vec![0; 1000],
         digest: None,
         is_candidate: true,
-    };
+        replaces_built_in: false,
+    });
     assert_eq!(
         format!("{load:?}"),
-        "Load { bytes: 1000, digest: None, is_candidate: true }"
+        "Load(Upload { bytes: 1000, digest: None, is_candidate: true, replaces_built_in: false })"
     );
     let settings = Settings(Some(settings(json!({"password": "geheim"}))));
     assert_eq!(format!("{settings:?}"), "Settings(Some(…))");

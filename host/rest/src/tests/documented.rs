@@ -238,7 +238,18 @@ fn every_parameter_of_a_load_is_described() {
     let load = &document["paths"]["/v2/interpreters/{name}"]["put"];
     let parameters = load["parameters"].as_array().unwrap();
     let names: Vec<_> = parameters.iter().map(|it| &it["name"]).collect();
-    assert_eq!(names, ["name", "digest", "candidate", "If-Match"]);
+    assert_eq!(
+        names,
+        ["name", "digest", "candidate", "replace", "If-Match"]
+    );
     let required: Vec<_> = parameters.iter().map(|it| &it["required"]).collect();
-    assert_eq!(required, [true, false, false, false]);
+    assert_eq!(required, [true, false, false, false, false]);
+    let unnamed = &document["paths"]["/v2/interpreters"]["post"]["parameters"];
+    let names: Vec<_> = unnamed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["name"])
+        .collect();
+    assert_eq!(names, ["digest", "candidate", "replace"]);
 }

@@ -130,6 +130,7 @@ async fn one_interpreter_is_told_in_full() {
               "p90": 60,
               "p99": 200
             },
+            "log-lines-dropped": 4,
             "memory-high-water-bytes": 1048576
           },
           "status": "live",

@@ -2,12 +2,14 @@
 
 use jiff::Timestamp;
 use kindsight_api::interpreters as api;
-use kindsight_catalog::{Catalog, Entry, Event, Faulting, RefusedComponent, Shadow, Version};
+use kindsight_catalog::{
+    Catalog, Entry, Event, Faulting, RefusedComponent, Shadow, Version, pattern_text,
+};
 use kindsight_interpreter::{
     CALL_DEADLINE_PER_MIB, CallSnapshot, Comparison, Description, INPUT_BYTES_MAX, Interpreter,
     LOG_LINES_MAX, Limits, RelatedRule, Relation,
 };
-use kindsight_model::{InterpreterName, KindPattern};
+use kindsight_model::InterpreterName;
 
 use crate::shadow::{latency, shadow_report};
 
@@ -56,7 +58,7 @@ fn summary(catalog: &Catalog, name: &InterpreterName, entry: &Entry) -> api::Int
         source: effective.map(|(from, _)| from),
         version: effective.map(|(_, version)| version.version.clone()),
         digest: effective.map(|(_, version)| version.digest.clone()),
-        kinds: kinds.map(|kind| pattern(&kind.pattern)).collect(),
+        kinds: kinds.map(|kind| pattern_text(&kind.pattern)).collect(),
         candidate: entry.candidate().map(|(_, version)| version.digest.clone()),
         unavailable: unavailable(entry),
         calls: counted.calls,
@@ -121,22 +123,13 @@ fn kinds(description: &Description) -> Vec<api::HandledKind> {
     let kinds = description.kinds.iter();
     kinds
         .map(|kind| api::HandledKind {
-            pattern: pattern(&kind.pattern),
+            pattern: pattern_text(&kind.pattern),
             when: kind.when.clone(),
             uses_now: kind.uses_now,
             fields: kind.fields.pointers(),
             related: kind.related.iter().map(|it| related(&it.rule)).collect(),
         })
         .collect()
-}
-
-/// `group/version/Kind`; the core group, which has no name, is called `core`.
-fn pattern(pattern: &KindPattern) -> String {
-    let group = match &*pattern.group {
-        "" => "core",
-        group => group,
-    };
-    format!("{group}/{}/{}", pattern.version, pattern.kind)
 }
 
 fn related(rule: &RelatedRule) -> String {
@@ -148,7 +141,11 @@ fn related(rule: &RelatedRule) -> String {
         Relation::Labelled(key) => format!("labelled {key} with its name"),
         Relation::Named(pointer) => format!("named by {pointer}"),
     };
-    format!("{} {how}, at most {}", pattern(&rule.pattern), rule.limit)
+    format!(
+        "{} {how}, at most {}",
+        pattern_text(&rule.pattern),
+        rule.limit
+    )
 }
 
 fn states(description: &Description) -> Vec<api::DeclaredState> {
@@ -192,6 +189,7 @@ fn statistics(counted: CallSnapshot) -> api::CallStatistics {
         latency_us,
         memory_high_water_bytes: counted.memory_high_water_bytes,
         instances: counted.instances,
+        log_lines_dropped: counted.log_lines_dropped,
     }
 }
 

@@ -1,11 +1,13 @@
 //! Inputs: files, the files of directories, standard input.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, IsTerminal as _, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use kindsight_server::{Group, read_documents};
+
+use crate::cli;
 
 /// Most levels of directories that are searched.
 const DEPTH_MAX: usize = 16;
@@ -39,9 +41,13 @@ pub(crate) fn sources(inputs: &[PathBuf]) -> Box<dyn Iterator<Item = anyhow::Res
 }
 
 fn standard_input() -> Source {
+    let stdin = io::stdin();
+    if stdin.is_terminal() {
+        cli::hint("reading objects from the terminal; Ctrl-D ends them");
+    }
     Source {
         name: "standard input".to_owned(),
-        bytes: Box::new(io::stdin()),
+        bytes: Box::new(stdin),
     }
 }
 

@@ -2,17 +2,17 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use crate::output_format::OutputFormat;
 
 /// `kindsight interpreters`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-An interpreter has a name. For each name a server can have components from three sources: built-in,
-watched directory, upload; a later one in this order overrides an earlier one. Changes take effect at
-once and survive a restart. If a component is refused, the live one stays, and the error names the
-step and the reason.
+An interpreter has a name. For each name a server can have components from three sources:
+built-in, watched directory, upload; a later one in this order overrides an earlier one. Changes
+take effect at once and survive a restart. If a component is refused, the live one stays, and
+the error names the step and the reason.
 
 Examples:
   kindsight interpreters list
@@ -24,7 +24,8 @@ Examples:
   kindsight interpreters diff widgets-1.0.wasm widgets-1.1.wasm dump/
 
 Exit codes: 0 success; 1 the server refused or could not be reached (the reason is on standard
-error); 2 invalid command line; 3 `diff` found verdicts that would change.")]
+error); 2 invalid command line; 3 `diff` found verdicts that would change, or `shadow` what its
+--fail-on names.")]
 pub(crate) struct InterpretersArgs {
     #[command(subcommand)]
     pub(crate) action: Action,
@@ -61,9 +62,9 @@ pub(crate) enum Action {
     ///
     /// Nothing is changed: it reports which verdicts would change, and the latency of both versions.
     #[command(after_help = "\
-Exit codes: 0 success, whether or not verdicts would change; 1 there is no candidate, or the server
-could not be reached; 2 invalid command line.")]
-    Shadow(Name),
+Exit codes: 0 success, whether or not verdicts would change; 1 there is no candidate, or the
+server could not be reached; 2 invalid command line; 3 the report has what --fail-on names.")]
+    Shadow(ShadowArgs),
     /// Makes the candidate live, or brings back a version by its digest.
     Promote(PromoteArgs),
     /// Rolls back to the previous version, and marks the live one as rolled back.
@@ -89,29 +90,53 @@ pub(crate) struct Name {
     pub(crate) name: String,
 }
 
+/// `kindsight interpreters shadow`.
+#[derive(Debug, Args)]
+pub(crate) struct ShadowArgs {
+    #[command(flatten)]
+    pub(crate) of: Name,
+    /// Exits with 3 if the report has one of these.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub(crate) fail_on: Vec<ShadowFailure>,
+}
+
+/// Findings at which `shadow` fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ShadowFailure {
+    /// A verdict would change.
+    Changes,
+    /// The candidate ends in a fault on some object.
+    Faults,
+}
+
 /// `kindsight interpreters load`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Loading the component that is already live changes nothing. With --digest the server checks the
-digest of the upload; `sha256sum widgets.wasm` prints its digits.
+The interpreter has the name that the component declares, whatever the file is called. Loading
+the component that is already live changes nothing. With --digest the server checks the digest
+of the upload; `sha256sum widgets.wasm` prints its digits.
 
 Examples:
   kindsight interpreters load widgets.wasm
-  kindsight interpreters load target/wasm32-unknown-unknown/release/my_widgets.wasm --name widgets
+  kindsight interpreters load target/wasm32-unknown-unknown/release/my_widgets.wasm
   kindsight interpreters load widgets.wasm --candidate
 
-Exit codes: 0 it is live or a candidate; 1 it was refused (step and reason are on standard error), or
-the server could not be reached; 2 invalid command line.")]
+Exit codes: 0 it is live or a candidate; 1 it was refused (step and reason are on standard
+error), or the server could not be reached; 2 invalid command line.")]
 pub(crate) struct LoadArgs {
     /// Component, or core module built with the SDK for `wasm32-unknown-unknown`.
     #[arg(value_name = "FILE.wasm")]
     pub(crate) file: PathBuf,
-    /// Name of the interpreter, as the component declares it (default: file name without `.wasm`).
+    /// Name that the component has to declare; refused if it declares another one (default: any).
     #[arg(long)]
     pub(crate) name: Option<String>,
     /// Keeps it as a candidate instead of making it live; `shadow` shows what it would change.
     #[arg(long)]
     pub(crate) candidate: bool,
+    /// Lets it take the name of a built-in interpreter although it does not judge all of its Kinds; they fall
+    /// back to a more general interpreter.
+    #[arg(long)]
+    pub(crate) replace_built_in: bool,
     /// Expected digest of the file (`sha256:` and 64 hexadecimal digits); refused if it differs.
     #[arg(long, value_name = "DIGEST")]
     pub(crate) digest: Option<String>,
@@ -125,11 +150,12 @@ pub(crate) struct LoadArgs {
   kindsight interpreters shadow widgets
   kindsight interpreters promote widgets --digest sha256:…
 
-With the digest of any other version that `inspect` shows (live before, rolled back from, built-in),
-that version is live again, also where the name was disabled or another source covered it.
+With the digest of any other version that `inspect` shows (live before, rolled back from,
+built-in), that version is live again, also where the name was disabled or another source
+covered it.
 
-Exit codes: 0 it is live; 1 there is no candidate, no version has that digest, or the server could not
-be reached; 2 invalid command line.")]
+Exit codes: 0 it is live; 1 there is no candidate, no version has that digest, or the server
+could not be reached; 2 invalid command line.")]
 pub(crate) struct PromoteArgs {
     #[command(flatten)]
     pub(crate) of: Name,
@@ -162,8 +188,8 @@ pub(crate) struct RemoveArgs {
 /// `kindsight interpreters settings`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Settings are one JSON object that fits the schema of the component, which `inspect` shows. Without
-FILE the settings are printed, always as JSON; `{}` if there are none.
+Settings are one JSON object that fits the schema of the component, which `inspect` shows.
+Without FILE the settings are printed, always as JSON; `{}` if there are none.
 
 Examples:
   kindsight interpreters settings widgets > settings.json
@@ -171,8 +197,8 @@ Examples:
   echo '{\"strict\": true}' | kindsight interpreters settings widgets -
   kindsight interpreters settings widgets --clear
 
-Exit codes: 0 success; 1 the settings do not fit the schema (the reason is on standard error), or the
-server could not be reached; 2 invalid command line.")]
+Exit codes: 0 success; 1 the settings do not fit the schema (the reason is on standard error),
+or the server could not be reached; 2 invalid command line.")]
 pub(crate) struct SettingsArgs {
     #[command(flatten)]
     pub(crate) of: Name,
@@ -187,18 +213,19 @@ pub(crate) struct SettingsArgs {
 /// `kindsight interpreters diff`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each of the two is loaded on top of the built-in interpreters, as `kindsight interpret --interpreter`
-does. Input is that of `kindsight interpret`; the objects of one List or one YAML stream are each
-other's related objects. Objects that the same interpreters judge in both cases are skipped. The JSON
-output is that of `shadow`, with A as the live version and B as the candidate.
+Each of the two is loaded on top of the built-in interpreters, as `kindsight interpret
+--interpreter` does. Input is that of `kindsight interpret`; the objects of one List or one YAML
+stream are each other's related objects. Objects that the same interpreters judge in both cases
+are skipped. The JSON output is that of `shadow`, with A as the live version and B as the
+candidate.
 
 Examples:
   kindsight interpreters diff widgets-1.0.wasm widgets-1.1.wasm dump/
   kubectl get widgets -A -o json | kindsight interpreters diff old.wasm new.wasm
   kindsight interpreters diff old.wasm new.wasm dump/ --now 2026-01-31T12:00:00Z -o json
 
-Exit codes: 0 no verdict would change; 1 a component was refused or some input could not be read (the
-reason is on standard error); 2 invalid command line; 3 verdicts would change.")]
+Exit codes: 0 no verdict would change; 1 a component was refused or some input could not be read
+(the reason is on standard error); 2 invalid command line; 3 verdicts would change.")]
 pub(crate) struct DiffArgs {
     /// The old component.
     #[arg(value_name = "A.wasm")]

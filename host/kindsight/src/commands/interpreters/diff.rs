@@ -13,14 +13,12 @@ use kindsight_server::{
     start_logging,
 };
 
+use crate::FOUND;
 use crate::cli;
 use crate::commands::interpret::input;
 use crate::commands::interpreters::args::DiffArgs;
 use crate::commands::interpreters::{requests, tables};
 use crate::output_format::OutputFormat;
-
-/// Exit code if verdicts would change: neither success nor failure.
-const CHANGED: u8 = 3;
 
 /// Runs the command; the exit code says whether verdicts would change.
 ///
@@ -46,7 +44,7 @@ pub(crate) fn run(args: &DiffArgs, output: OutputFormat) -> anyhow::Result<ExitC
         "{unread} of the inputs could not be read completely"
     );
     Ok(if report.changed > 0 {
-        ExitCode::from(CHANGED)
+        ExitCode::from(FOUND)
     } else {
         ExitCode::SUCCESS
     })

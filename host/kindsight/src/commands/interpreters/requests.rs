@@ -6,7 +6,6 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use kindsight_api::interpreters::{LoadParameters, Promotion, RemovalParameters};
-use kindsight_model::InterpreterName;
 use serde_json::{Map, Value};
 use ureq::http::Method;
 
@@ -17,12 +16,13 @@ use crate::commands::interpreters::args::{LoadArgs, PromoteArgs, RollbackArgs};
 /// device, from filling the memory.
 const FILE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
+const INTERPRETERS: &str = "/v2/interpreters";
 const WASM: &str = "application/wasm";
 const JSON: &str = "application/json";
 
 /// Request for all interpreters.
 pub(crate) fn list() -> Request {
-    Request::get("/v2/interpreters".to_owned())
+    Request::get(INTERPRETERS.to_owned())
 }
 
 /// Request for one interpreter.
@@ -47,7 +47,7 @@ pub(crate) fn rollback(args: &RollbackArgs) -> Request {
 /// Request that removes every name of which nothing is used.
 pub(crate) fn remove_unused() -> Request {
     let parameters = RemovalParameters { unused: true };
-    Request::to(Method::DELETE, "/v2/interpreters".to_owned()).with_parameters(&parameters)
+    Request::to(Method::DELETE, INTERPRETERS.to_owned()).with_parameters(&parameters)
 }
 
 /// Request that removes the uploaded component.
@@ -58,17 +58,18 @@ pub(crate) fn remove(name: &str) -> Request {
 /// Request that uploads a component.
 ///
 /// # Errors
-/// When the file cannot be read, or neither its name nor `--name` gives the interpreter's name.
+/// When the file cannot be read.
 pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Request> {
-    let name = match &args.name {
-        Some(name) => name.clone(),
-        None => name_from(&args.file)?.to_string(),
-    };
     let parameters = LoadParameters {
         digest: args.digest.clone(),
         candidate: args.candidate,
+        replace: args.replace_built_in,
     };
-    let request = Request::to(Method::PUT, path(&name)).with_parameters(&parameters);
+    let request = match &args.name {
+        Some(name) => Request::to(Method::PUT, path(name)),
+        None => Request::to(Method::POST, INTERPRETERS.to_owned()),
+    };
+    let request = request.with_parameters(&parameters);
     Ok(request.with_body(WASM, bytes_of(&args.file)?))
 }
 
@@ -96,9 +97,21 @@ pub(crate) fn settings(name: &str, file: &Path) -> anyhow::Result<Request> {
     } else {
         (file.display().to_string(), bytes_of(file)?)
     };
-    let object: Result<Map<String, Value>, _> = serde_json::from_slice(&bytes);
-    object.with_context(|| format!("{from}: settings must be one JSON object"))?;
+    parsed_settings(&from, &bytes)?;
     Ok(Request::to(Method::PUT, settings_path(name)).with_body(JSON, bytes))
+}
+
+/// Settings in a file.
+///
+/// # Errors
+/// When it cannot be read, or is not a JSON object.
+pub(crate) fn settings_in(file: &Path) -> anyhow::Result<Map<String, Value>> {
+    parsed_settings(&file.display().to_string(), &bytes_of(file)?)
+}
+
+fn parsed_settings(from: &str, bytes: &[u8]) -> anyhow::Result<Map<String, Value>> {
+    let settings = serde_json::from_slice(bytes);
+    settings.with_context(|| format!("{from}: settings must be one JSON object"))
 }
 
 /// Request that removes the settings.
@@ -107,28 +120,11 @@ pub(crate) fn clear_settings(name: &str) -> Request {
 }
 
 fn path(name: &str) -> String {
-    format!("/v2/interpreters/{}", encoded(name))
+    format!("{INTERPRETERS}/{}", encoded(name))
 }
 
 fn settings_path(name: &str) -> String {
     format!("{}/settings", path(name))
-}
-
-/// Name of the interpreter, from the name of its file.
-fn name_from(file: &Path) -> anyhow::Result<InterpreterName> {
-    name_of(file).with_context(|| {
-        format!(
-            "the file name of {} is not the name of an interpreter ({}); set it with --name",
-            file.display(),
-            InterpreterName::GRAMMAR
-        )
-    })
-}
-
-/// Name of the interpreter, if the file name without `.wasm` is one.
-fn name_of(file: &Path) -> Option<InterpreterName> {
-    let name = file.file_name()?.to_str()?;
-    name.strip_suffix(".wasm").unwrap_or(name).parse().ok()
 }
 
 /// Bytes of a file.

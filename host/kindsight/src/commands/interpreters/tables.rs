@@ -8,6 +8,7 @@ use std::io::{self, Write};
 
 use kindsight_api::interpreters::{InterpreterList, Outcome, OutcomeStatus, RemovedNames};
 use kindsight_model::{Digest, Source, clean_json};
+use kindsight_server::catalog::takeover_lines;
 use serde::Serialize;
 
 use crate::table::{Table, clean};
@@ -70,7 +71,10 @@ fn refused(mut to: impl Write, list: &InterpreterList) -> io::Result<()> {
     let mut table = Table::new(to, &["REFUSED", "SOURCE", "DIGEST", "TIME", "WHY"]);
     for it in &list.refused {
         table.row(&[
-            it.file.as_deref().unwrap_or(&it.name),
+            it.file
+                .as_deref()
+                .or(it.name.as_deref())
+                .unwrap_or_default(),
             it.source.as_str(),
             it.digest.short(),
             &it.time.to_string(),
@@ -92,9 +96,17 @@ pub(crate) fn removed(mut to: impl Write, names: &RemovedNames) -> io::Result<()
     )
 }
 
-/// Prints the outcome of a command: its detail, and the digest of the component.
+/// Prints the outcome of a command: its detail, the Kinds that are taken over, and the digest of the
+/// component.
 pub(crate) fn outcome(mut to: impl Write, outcome: &Outcome) -> io::Result<()> {
     writeln!(to, "{}", clean(&outcome.detail))?;
+    let verb = match outcome.status {
+        OutcomeStatus::Candidate => "would take",
+        _ => "takes",
+    };
+    for line in takeover_lines(&outcome.takes) {
+        writeln!(to, "{verb} {}", clean(&line))?;
+    }
     match &outcome.digest {
         Some(digest) => writeln!(to, "digest {digest}"),
         None => Ok(()),

@@ -60,7 +60,7 @@ fn an_interpreter_is_loaded_tried_promoted_and_rolled_back_by_hand() {
     check(&list, &["NAME", "KINDS", "generic", "built-in"]);
     assert!(!list.contains("crane"), "{list}");
 
-    let file = written(&stage, "crane.wasm", v1);
+    let file = written(&stage, "Of another name.wasm", v1);
     check(
         &done(&server, &["load", &file]),
         &["crane 1.0.0 is live", &digest(v1)],
@@ -69,7 +69,12 @@ fn an_interpreter_is_loaded_tried_promoted_and_rolled_back_by_hand() {
     check(&done(&server, &["load", &file]), &["nothing changed"]);
 
     let file = written(&stage, "next.wasm", &v2);
-    let args = ["load", &file, "--name", "crane", "--candidate"];
+    let args = ["load", &file, "--name", "tower", "--candidate"];
+    check(
+        &refused(&server, &args),
+        &["422", "it calls itself `crane`"],
+    );
+    let args = ["load", &file, "--candidate"];
     let output = command(&server, &args);
     check(&text(&output.stdout), &["crane 2.0.0 is accepted"]);
     let promote = format!("promote crane --digest {}", digest(&v2));
@@ -93,6 +98,15 @@ fn an_interpreter_is_loaded_tried_promoted_and_rolled_back_by_hand() {
         digest(v1),
         "a shadow changes nothing"
     );
+
+    for (fail_on, code) in [("changes", 3), ("faults", 0), ("faults,changes", 3)] {
+        let output = command(&server, &["shadow", "crane", "--fail-on", fail_on]);
+        assert_eq!(output.status.code(), Some(code), "{fail_on}");
+        check(&text(&output.stdout), &["2 of 2 verdicts would change"]);
+    }
+    let output = command(&server, &["shadow", "crane", "--fail-on", "errors"]);
+    assert_eq!(output.status.code(), Some(2));
+    check(&text(&output.stderr), &["errors", "changes", "faults"]);
 
     let other = digest(b"other");
     let args = ["promote", "crane", "--digest", &other];
@@ -258,4 +272,52 @@ fn kept(server: &Server) -> Vec<Value> {
         kept.push(detail["history"].clone());
     }
     kept
+}
+
+#[test]
+fn kinds_are_taken_over_from_built_in_interpreters_only_as_asked() {
+    let stage = Stage::new(1);
+    let server = stage.serve();
+    let of = |name: &str, kind: &str| {
+        let description = serde_json::json!({"name": name, "kinds": [["batch", "*", kind]]});
+        kindsight_tests::hostile(&description.to_string())
+    };
+    let file = written(&stage, "jobs.wasm", &of("my-jobs", "Job"));
+    let candidate = done(&server, &["load", &file, "--candidate"]);
+    check(
+        &candidate,
+        &["would take batch/*/Job from batch 0.1.0 built-in\n"],
+    );
+    let promoted = done(&server, &["promote", "my-jobs"]);
+    check(
+        &promoted,
+        &["\ntakes batch/*/Job from batch 0.1.0 built-in\n"],
+    );
+    let inspected = done(&server, &["inspect", "my-jobs"]);
+    check(
+        &inspected,
+        &["my-jobs 1.0.0 is live; takes batch/*/Job from batch 0.1.0 built-in"],
+    );
+    let again = done(&server, &["load", &file]);
+    assert!(!again.contains("takes"), "{again}");
+
+    let file = written(&stage, "batch.wasm", &of("batch", "Work"));
+    let why = refused(&server, &["load", &file]);
+    let kinds = "`batch` is the name of a built-in interpreter, and this one does not judge its batch/*/Job, batch/*/CronJob";
+    check(
+        &why,
+        &[
+            "422",
+            kinds,
+            "`--replace-built-in` (`?replace=true`)",
+            "step: published",
+        ],
+    );
+    let replaced = done(&server, &["load", &file, "--replace-built-in"]);
+    check(
+        &replaced,
+        &["batch 1.0.0 is live, replacing 0.1.0 from built-in"],
+    );
+    done(&server, &["remove", "batch"]);
+    assert!(server.stop());
 }

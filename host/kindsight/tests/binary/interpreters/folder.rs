@@ -157,3 +157,24 @@ fn a_file_that_is_replaced_by_another_interpreter_unloads_the_old_one() {
     });
     assert!(server.stop());
 }
+
+#[test]
+fn a_file_replaces_a_built_in_interpreter_only_where_the_operator_allows_it() {
+    let stage = Stage::new(1);
+    let file = kindsight_tests::hostile(r#"{"name": "batch", "kinds": [["batch", "*", "Work"]]}"#);
+    stage.put("works.wasm", &file);
+    let live =
+        |server: &crate::process::Server| server.get("/v2/interpreters/batch").1["source"].clone();
+    let server = stage.serve();
+    wait_until("the note", || stage.note("works.wasm").is_some());
+    let note = stage.note("works.wasm").unwrap();
+    assert!(
+        note.contains("start the server with `--replace-built-in`"),
+        "{note}"
+    );
+    assert_eq!(live(&server), "built-in");
+    assert!(server.stop());
+    let server = stage.serve_with(&["--replace-built-in"]);
+    wait_until("the file judges", || live(&server) == "directory");
+    assert!(server.stop());
+}

@@ -8,49 +8,32 @@ fn load_args(file: PathBuf) -> LoadArgs {
         file,
         name: None,
         candidate: false,
+        replace_built_in: false,
         digest: None,
     }
 }
 
 #[test]
-fn a_component_is_loaded_by_the_name_of_its_file_unless_another_is_given() {
+fn a_component_is_loaded_under_its_own_name_unless_one_is_given() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("widgets.wasm");
     std::fs::write(&file, "wasm").unwrap();
     let mut args = load_args(file);
-    let expected = |name: &str| Request::to(Method::PUT, format!("/v2/interpreters/{name}"));
     let body = || b"wasm".to_vec();
-    assert_eq!(
-        load(&args).unwrap(),
-        expected("widgets").with_body(WASM, body())
-    );
+    let unnamed = Request::to(Method::POST, "/v2/interpreters".to_owned());
+    assert_eq!(load(&args).unwrap(), unnamed.with_body(WASM, body()));
     args.name = Some("gadgets".to_owned());
     args.candidate = true;
+    args.replace_built_in = true;
     args.digest = Some("sha256:01".to_owned());
     assert_eq!(
         load(&args).unwrap(),
-        expected("gadgets")
+        Request::to(Method::PUT, "/v2/interpreters/gadgets".to_owned())
             .with("candidate", "true")
             .with("digest", "sha256:01")
+            .with("replace", "true")
             .with_body(WASM, body())
     );
-}
-
-#[test]
-fn a_file_whose_name_is_not_that_of_an_interpreter_needs_a_name() {
-    for (file, name) in [
-        ("my-widgets.v2.wasm", Some("my-widgets.v2")),
-        ("a/b/widgets", Some("widgets")),
-        ("my_widgets.wasm", None),
-        ("Widgets.wasm", None),
-        (".wasm", None),
-        ("..", None),
-    ] {
-        let found = name_of(Path::new(file));
-        assert_eq!(found.as_deref(), name, "{file}");
-    }
-    let error = load(&load_args("my_widgets.wasm".into())).unwrap_err();
-    assert!(error.to_string().contains("--name"), "{error}");
 }
 
 #[test]

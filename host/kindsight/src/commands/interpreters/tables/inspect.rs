@@ -140,6 +140,10 @@ fn statistics(to: &mut impl Write, detail: &InterpreterDetail) -> io::Result<()>
             statistics.memory_high_water_bytes.to_string(),
         ),
         ("instances", statistics.instances.to_string()),
+        (
+            "log-lines-dropped",
+            statistics.log_lines_dropped.to_string(),
+        ),
     ];
     let mut table = section(to, &["STATISTIC", "VALUE"], rows.len())?;
     for (name, value) in rows {

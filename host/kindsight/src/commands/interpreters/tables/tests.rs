@@ -5,7 +5,7 @@ use kindsight_api::interpreters::{
     CallLimits, CallStatistics, ChangeSample, ChangedBy, DeclaredReason, DeclaredState, Faulting,
     HandledKind, HistoryEntry, InterpreterDetail, InterpreterStatus, InterpreterSummary,
     InterpreterVersion, Latency, RefusedUpload, SampledVerdict, ShadowFaults, ShadowLatency,
-    ShadowReport, ShadowedVersion, VerdictChange,
+    ShadowReport, ShadowedVersion, Takeover, VerdictChange,
 };
 use kindsight_model::{CatalogAction, LoadStep, Phase, VersionOutcome};
 use serde_json::json;
@@ -96,7 +96,7 @@ fn a_list_ends_with_what_is_not_loaded_and_what_was_refused() {
         }],
         refused: vec![RefusedUpload {
             time: jiff::Timestamp::UNIX_EPOCH,
-            name: "an-odd-stem".parse().unwrap(),
+            name: None,
             source: Source::Directory,
             file: Some("An odd stem.wasm".to_owned()),
             digest: digest("c"),
@@ -192,6 +192,7 @@ fn detail() -> InterpreterDetail {
             },
             memory_high_water_bytes: 1_179_648,
             instances: 2,
+            log_lines_dropped: 7,
         },
         versions: vec![
             version("c", "1.2.0", VersionOutcome::Candidate, ""),
@@ -330,6 +331,7 @@ fn inspect_omits_empty_sections() {
         latency-us               p50 0, p90 0, p99 0, max 0
         memory-high-water-bytes  0
         instances                0
+        log-lines-dropped        0
     "#]],
     );
 }
@@ -348,6 +350,15 @@ fn settings_can_be_sent_back_as_they_were_printed() {
     assert_eq!(settings(&none), "{}");
 }
 
+fn taken(kind: &str) -> Takeover {
+    Takeover {
+        kind: format!("apps/*/{kind}"),
+        name: "apps".parse().unwrap(),
+        version: "0.1.0".to_owned(),
+        source: Source::BuiltIn,
+    }
+}
+
 #[test]
 fn an_outcome_is_a_line_and_the_whole_digest() {
     let mut answer = Outcome {
@@ -357,18 +368,30 @@ fn an_outcome_is_a_line_and_the_whole_digest() {
         version: Some("1.2.0".to_owned()),
         status: OutcomeStatus::Candidate,
         detail: "widgets 1.2.0 is accepted and waits to be promoted".to_owned(),
+        takes: ["Deployment", "StatefulSet"].map(taken).into(),
     };
     check(
         |out| outcome(out, &answer),
         &expect![[r#"
         widgets 1.2.0 is accepted and waits to be promoted
+        would take apps/*/Deployment, apps/*/StatefulSet from apps 0.1.0 built-in
         digest sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc
     "#]],
     );
     expect![[r#"
         to see what it would change: kindsight interpreters shadow widgets
         to make it live: kindsight interpreters promote widgets --digest sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"#]].assert_eq(&next_steps(&answer).join("\n"));
+    answer.status = OutcomeStatus::Live;
+    answer.detail = "widgets 1.2.0 is live".to_owned();
     answer.digest = None;
+    check(
+        |out| outcome(out, &answer),
+        &expect![[r#"
+        widgets 1.2.0 is live
+        takes apps/*/Deployment, apps/*/StatefulSet from apps 0.1.0 built-in
+    "#]],
+    );
+    answer.takes = Vec::new();
     answer.version = None;
     answer.status = OutcomeStatus::None;
     answer.detail = "widgets is removed from upload".to_owned();

@@ -1,0 +1,208 @@
+//! `kindsight interpret` with interpreters of one's own: settings, exit codes, log lines, hints.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::process::{run, text};
+
+const SCHEMA: &str = r#", "settings-schema": "{\"properties\": {\"level\": {\"type\": \"integer\", \"default\": 5}}, \"additionalProperties\": false}""#;
+
+/// A folder with files of one test.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.0.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    /// An interpreter `things` of Things, in a file with another name.
+    fn things(&self, more: &str) -> PathBuf {
+        let description = format!(r#"{{"name": "things"{more}}}"#);
+        self.write(
+            "other-name-1.2.wasm",
+            kindsight_tests::hostile(&description),
+        )
+    }
+}
+
+fn thing(what: &str) -> String {
+    format!(
+        r#"{{"apiVersion": "hostile.example.com/v1", "kind": "Thing", "metadata": {{"name": "t"}}, "spec": {{"do": "{what}"}}}}"#
+    )
+}
+
+fn str(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// Exit code, messages and standard error of a run.
+fn interpret(args: &[&str], input: &str) -> (Option<i32>, Vec<String>, String) {
+    let args = [&["interpret", "-o", "jsonl"], args].concat();
+    let output = run(&args, input);
+    let messages = text(&output.stdout);
+    let messages = messages.lines().map(|line| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        line["message"].as_str().unwrap().to_owned()
+    });
+    let messages = messages.collect();
+    (output.status.code(), messages, text(&output.stderr))
+}
+
+#[test]
+fn a_verdict_of_a_named_phase_sets_the_exit_code() {
+    let place = Place::new();
+    let things = place.things("");
+    let pending = r#"{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}}"#;
+    for (on, input, expected) in [
+        ("failed,fault", pending, 0),
+        ("failed,pending", pending, 3),
+        ("pending", pending, 3),
+        ("fault", &thing("panic"), 3),
+        ("unknown", &thing("panic"), 3),
+        ("fault", &thing("invalid-input"), 0),
+        ("fault", "no object", 0),
+        ("unknown", "no object", 3),
+        ("fault", &thing(""), 0),
+    ] {
+        let args = ["--interpreter", str(&things), "--fail-on", on];
+        let (code, _, errors) = interpret(&args, input);
+        assert_eq!(code, Some(expected), "{on}: {errors}");
+        let told = errors.contains("1 of 1 verdict matched --fail-on");
+        assert_eq!(told, expected == 3, "{errors}");
+    }
+}
+
+#[test]
+fn an_unknown_word_to_fail_on_is_refused_with_the_right_ones() {
+    let (code, _, errors) = interpret(&["--fail-on", "failed,broken"], "");
+    assert_eq!(code, Some(2));
+    for word in ["broken", "ready", "degraded", "failed", "unknown", "fault"] {
+        assert!(errors.contains(word), "{errors}");
+    }
+}
+
+#[test]
+fn settings_are_checked_and_passed_with_the_defaults_of_the_schema() {
+    let place = Place::new();
+    let things = place.things(SCHEMA);
+    let given = place.write("given.json", r#"{"level": 7}"#);
+    let wrong = place.write("wrong.json", r#"{"level": "high"}"#);
+    let list = place.write("list.json", "[]");
+    let says = thing("say-settings");
+    let with = |settings: &[&str]| {
+        interpret(
+            &[&["--interpreter", str(&things)], settings].concat(),
+            &says,
+        )
+    };
+    assert_eq!(with(&[]).1, ["level 5"]);
+    let of = |name: &str, file: &Path| format!("{name}={}", str(file));
+    assert_eq!(with(&["--settings", &of("things", &given)]).1, ["level 7"]);
+    for (settings, expected) in [
+        (
+            of("things", &wrong),
+            "settings of `things`: \"high\" is not of type \"integer\"",
+        ),
+        (of("things", &list), "settings must be one JSON object"),
+        (
+            of("other-name-1.2", &given),
+            "no interpreter has that name; there are apiextensions",
+        ),
+        (of("batch", &given), "takes no settings"),
+        (of("things", Path::new("/nowhere")), "read /nowhere"),
+    ] {
+        let (code, _, errors) = with(&["--settings", &settings]);
+        assert_eq!(code, Some(1), "{settings}");
+        assert!(errors.contains(expected), "{errors}");
+    }
+    let twice = of("things", &given);
+    let (_, _, errors) = with(&["--settings", &twice, "--settings", &twice]);
+    assert!(errors.contains("gives those of `things` twice"), "{errors}");
+    for bad in ["things", "things=", "Things=x"] {
+        assert_eq!(with(&["--settings", bad]).0, Some(2), "{bad}");
+    }
+}
+
+#[test]
+fn an_interpreter_that_judged_nothing_is_named_by_its_own_name() {
+    let place = Place::new();
+    let things = place.things("");
+    let args = ["--interpreter", str(&things)];
+    let pod = r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}"#;
+    let (code, _, errors) = interpret(&args, pod);
+    assert_eq!(code, Some(0));
+    assert!(errors.starts_with("kindsight: things 1.0.0 ("), "{errors}");
+    let idle = "judged nothing of 1 document: it judges hostile.example.com/*/Thing\n";
+    assert!(errors.ends_with(idle), "{errors}");
+    assert_eq!(interpret(&args, &format!("{pod}\n{}", thing(""))).2, "");
+}
+
+#[test]
+fn log_lines_and_panics_are_shown_with_the_name() {
+    let place = Place::new();
+    let things = place.things("");
+    let args = ["--interpreter", str(&things)];
+    let (_, _, errors) = interpret(&args, &thing("log-escapes"));
+    assert!(
+        errors.starts_with("things: warn:  [31mred red "),
+        "{errors}"
+    );
+    assert_eq!(errors.lines().count(), 1);
+    let (_, messages, errors) = interpret(&args, &thing("panic"));
+    let panic = "the hostile guest panics as asked";
+    assert!(
+        errors.starts_with("things: error: panicked at "),
+        "{errors}"
+    );
+    assert!(errors.contains(panic), "{errors}");
+    assert!(messages[0].contains(panic), "{messages:?}");
+}
+
+#[test]
+fn dropped_log_lines_are_counted() {
+    let place = Place::new();
+    let things = place.things("");
+    let args = ["--interpreter", str(&things)];
+    let (_, _, errors) = interpret(&args, &thing("flood-log"));
+    let lines: Vec<&str> = errors.lines().collect();
+    assert_eq!(lines.len(), 33);
+    assert_eq!(
+        (lines[0], lines[31]),
+        ("things: info: line 0", "things: info: line 31")
+    );
+    let dropped =
+        "kindsight: 968 log lines of things were dropped: it may log 32 in a call, 100 in 10 s";
+    assert_eq!(lines[32], dropped);
+}
+
+#[test]
+fn what_cannot_be_meant_is_said_on_standard_error() {
+    let place = Place::new();
+    let batch = r#"{"name": "batch", "kinds": [["batch", "*", "Job"]]}"#;
+    let batch = place.write("x.wasm", kindsight_tests::hostile(batch));
+    let job = r#"{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}}"#;
+    let (code, _, errors) = interpret(&["--interpreter", str(&batch)], job);
+    assert_eq!(code, Some(0));
+    let hides = "kindsight: `batch` hides the built-in interpreter of that name, and does not judge its batch/*/CronJob: ";
+    assert!(errors.starts_with(hides), "{errors}");
+    let (code, _, errors) = interpret(&[], "\n");
+    assert_eq!(code, Some(0));
+    assert_eq!(
+        errors,
+        "kindsight: the input holds no document: there is nothing to judge\n"
+    );
+    let (code, _, errors) = interpret(&["--interpreter", "/dev/zero"], job);
+    assert_eq!(code, Some(1));
+    assert!(
+        errors.contains("are over the limit of 33554432 bytes"),
+        "{errors}"
+    );
+}

@@ -1,0 +1,56 @@
+//! Lines that interpreters log, for the person who runs them.
+
+use std::fmt;
+use std::io::Write;
+
+use kindsight_interpreter::{GUEST_ERROR, GUEST_LOG_TARGET};
+use tracing::field::{Field, Visit};
+use tracing::{Event, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::Context;
+
+/// Writes each line of an interpreter as `name: level: text`, of any level; nothing else.
+pub(super) struct GuestLines<F> {
+    /// Makes the writer of one line.
+    pub(super) to: F,
+}
+
+impl<S: Subscriber, W: Write, F: Fn() -> W + 'static> Layer<S> for GuestLines<F> {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        if event.metadata().target() != GUEST_LOG_TARGET {
+            return;
+        }
+        let mut line = Line::default();
+        event.record(&mut line);
+        let (level, text) = match line.text.strip_prefix(GUEST_ERROR) {
+            Some(text) => ("error".to_owned(), text),
+            None => (
+                event.metadata().level().as_str().to_ascii_lowercase(),
+                line.text.as_str(),
+            ),
+        };
+        // A closed standard error leaves nowhere to report that to.
+        let _ = (self.to)().write_all(format!("{}: {level}: {text}\n", line.name).as_bytes());
+    }
+}
+
+/// What is taken of one event.
+#[derive(Default)]
+struct Line {
+    name: String,
+    text: String,
+}
+
+impl Visit for Line {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if field.name() == "interpreter.name" {
+            value.clone_into(&mut self.name);
+        }
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if field.name() == "message" {
+            self.text = format!("{value:?}");
+        }
+    }
+}
