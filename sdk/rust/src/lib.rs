@@ -67,6 +67,7 @@ pub use wit_bindgen;
 extern crate self as kindsight_sdk;
 
 mod condition;
+mod deadline;
 mod description;
 mod document;
 mod export;
@@ -76,7 +77,7 @@ mod input;
 mod node;
 mod object;
 pub mod standard;
-mod time;
+pub mod time;
 mod verdict;
 
 pub use condition::{Condition, ConditionStatus, Conditions};

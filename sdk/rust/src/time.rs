@@ -1,4 +1,4 @@
-//! Parses times in RFC 3339, the format of Kubernetes.
+//! Times in RFC 3339, the format of Kubernetes: read and written.
 //!
 //! Not a library, because those support every calendar and format, and would be half of a component.
 
@@ -7,7 +7,8 @@
 /// Accepts what RFC 3339 allows: `t` and `z` in either case, a space for the `T`, any number of digits
 /// behind the second's point, an offset. A leap second (`:60`) reads as the second before it, as
 /// there is none in Unix time. `None` for anything else, other forms of ISO 8601 included.
-pub(crate) fn unix_ms(text: &str) -> Option<i64> {
+#[must_use]
+pub fn unix_ms(text: &str) -> Option<i64> {
     let (date, rest) = text.as_bytes().split_first_chunk::<10>()?;
     let day = days(date)?;
     let (time, rest) = rest.split_first_chunk::<9>()?;
@@ -19,6 +20,50 @@ pub(crate) fn unix_ms(text: &str) -> Option<i64> {
     let (ms, rest) = fraction_ms(rest)?;
     let offset = offset_s(rest)?;
     Some((day * 86_400 + seconds - offset) * 1000 + ms)
+}
+
+/// Writes Unix milliseconds as [`unix_ms`] reads them: `2024-02-29T12:00:00Z`, with three digits behind
+/// the second's point where they are not all zero.
+///
+/// Times outside of the years 0 to 9999 are written as the first or the last of these, as the format
+/// has no others.
+#[must_use]
+pub fn rfc3339(unix_ms: i64) -> String {
+    let unix_ms = unix_ms.clamp(FIRST_MS, LAST_MS);
+    let (day, ms) = (unix_ms.div_euclid(DAY_MS), unix_ms.rem_euclid(DAY_MS));
+    let (year, month, day) = date(day);
+    let (seconds, ms) = (ms / 1000, ms % 1000);
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let fraction = match ms {
+        0 => String::new(),
+        ms => format!(".{ms:03}"),
+    };
+    format!("{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{seconds:02}{fraction}Z")
+}
+
+/// Milliseconds of a day.
+const DAY_MS: i64 = 86_400_000;
+/// 0000-01-01T00:00:00Z.
+const FIRST_MS: i64 = -62_167_219_200_000;
+/// 9999-12-31T23:59:59.999Z.
+const LAST_MS: i64 = 253_402_300_799_999;
+
+/// Year, month and day of a day since 1970-01-01: the inverse of [`days`].
+fn date(day: i64) -> (i64, i64, i64) {
+    // Eras of 400 years are equally long; years in them begin in March, as in `days`.
+    const ERA_DAYS: i64 = 146_097;
+    let day = day + DAYS_TO_1970;
+    let (era, day) = (day.div_euclid(ERA_DAYS), day.rem_euclid(ERA_DAYS));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let year = era * 400 + year;
+    if month < 10 {
+        (year, month + 3, day)
+    } else {
+        (year + 1, month - 9, day)
+    }
 }
 
 /// Days since 1970-01-01 of `YYYY-MM-DD`.
@@ -121,12 +166,33 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_moment_is_written_as_it_is_read() {
+        let table = [
+            (0, "1970-01-01T00:00:00Z"),
+            (-1, "1969-12-31T23:59:59.999Z"),
+            (1_709_208_000_000, "2024-02-29T12:00:00Z"),
+            (1_709_208_000_010, "2024-02-29T12:00:00.010Z"),
+            (i64::MIN, "0000-01-01T00:00:00Z"),
+            (i64::MAX, "9999-12-31T23:59:59.999Z"),
+        ];
+        for (ms, text) in table {
+            assert_eq!(rfc3339(ms), text);
+        }
+    }
+
     fn by_library(text: &str) -> Option<i64> {
         let time: jiff::Timestamp = text.parse().ok()?;
         Some(time.as_millisecond())
     }
 
     proptest! {
+        #[test]
+        fn any_moment_that_is_written_is_read_as_the_same(ms in FIRST_MS..=LAST_MS) {
+            let text = rfc3339(ms);
+            prop_assert_eq!(unix_ms(&text), Some(ms), "{}", text);
+        }
+
         #[test]
         fn a_moment_is_what_a_library_says_it_is(
             (year, month, day) in (1971_i32..=9998, 1_u32..=12, 1_u32..=31),
