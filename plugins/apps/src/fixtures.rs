@@ -5,6 +5,7 @@ use kindsight_sdk::prelude::*;
 pub(crate) fn all() -> Vec<Fixture> {
     let mut all = deployments();
     all.extend(deployments_with_gaps());
+    all.extend(daemon_sets());
     all.extend(others());
     all
 }
@@ -13,11 +14,19 @@ const COMPLETE: &str = r#"
     {"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"},
     {"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable"}"#;
 
+const AVAILABLE: &str =
+    r#"{"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable"}"#;
+
 fn deployment(spec: &str, counts: &str, conditions: &str) -> String {
+    let spec = format!(r#""progressDeadlineSeconds": 600, {spec}"#);
+    deployment_with(&spec, counts, conditions)
+}
+
+fn deployment_with(spec: &str, counts: &str, conditions: &str) -> String {
     format!(
         r#"{{"apiVersion": "apps/v1", "kind": "Deployment",
             "metadata": {{"name": "web", "generation": 2}},
-            "spec": {{"progressDeadlineSeconds": 600, {spec}}},
+            "spec": {{{spec}}},
             "status": {{"observedGeneration": 2, {counts}, "conditions": [{conditions}]}}}}"#
     )
 }
@@ -39,6 +48,35 @@ fn deployments() -> Vec<Fixture> {
         Fixture::new("none wanted and none there is ready", "Ready")
             .reason("ScaledToZero")
             .object(&deployment(r#""replicas": 0"#, none, COMPLETE)),
+        Fixture::new(
+            "a rollout without a deadline says nothing of its progress",
+            "Ready",
+        )
+        .object(&deployment_with(
+            r#""progressDeadlineSeconds": 2147483647, "replicas": 3"#,
+            full,
+            AVAILABLE,
+        )),
+        Fixture::new("a deadline that comes as a string is a deadline", "Ready").object(
+            &deployment_with(
+                r#""progressDeadlineSeconds": "2147483647", "replicas": 3"#,
+                full,
+                AVAILABLE,
+            ),
+        ),
+        Fixture::new("a rollout without a deadline may be half way", "Pending")
+            .reason("RollingOut")
+            .object(&deployment_with(
+                r#""progressDeadlineSeconds": 2147483647, "replicas": 3"#,
+                half,
+                AVAILABLE,
+            )),
+        Fixture::new(
+            "a rollout with a deadline that says nothing of its progress is pending",
+            "Pending",
+        )
+        .reason("ProgressUnknown")
+        .object(&deployment(three, full, AVAILABLE)),
         Fixture::new("a rollout half way is pending", "Pending")
             .reason("RollingOut")
             .object(&deployment(three, half, COMPLETE)),
@@ -110,6 +148,51 @@ fn deployments_with_gaps() -> Vec<Fixture> {
     fixtures.into()
 }
 
+fn daemon_sets() -> Vec<Fixture> {
+    vec![
+        Fixture::new("a daemon set without status is pending", "Pending")
+            .reason("GenerationNotObserved")
+            .object(r#"{"apiVersion": "apps/v1", "kind": "DaemonSet", "spec": {}}"#),
+        Fixture::new("a daemon set on every node is ready", "Ready").object(
+            r#"{"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"generation": 1},
+                "status": {"observedGeneration": 1, "desiredNumberScheduled": 2,
+                "currentNumberScheduled": 2, "updatedNumberScheduled": 2, "numberAvailable": 2,
+                "numberReady": 2}}"#,
+        ),
+        Fixture::new(
+            "a daemon set of which no generation is reported is ready",
+            "Ready",
+        )
+        .object(
+            r#"{"apiVersion": "apps/v1", "kind": "DaemonSet",
+                "spec": {"updateStrategy": {"type": "OnDelete"}},
+                "status": {"observedGeneration": 1, "desiredNumberScheduled": 2,
+                "currentNumberScheduled": 2, "updatedNumberScheduled": 0, "numberAvailable": 2,
+                "numberReady": 2}}"#,
+        ),
+        Fixture::new(
+            "old pods of a daemon set that replaces them are pending",
+            "Pending",
+        )
+        .reason("RollingOut")
+        .object(
+            r#"{"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"generation": 1},
+                    "spec": {"updateStrategy": {"type": "RollingUpdate"}},
+                    "status": {"observedGeneration": 1, "desiredNumberScheduled": 2,
+                    "currentNumberScheduled": 2, "updatedNumberScheduled": 0, "numberAvailable": 2,
+                    "numberReady": 2}}"#,
+        ),
+        Fixture::new("a daemon set short of a node is pending", "Pending")
+            .reason("Unavailable")
+            .object(
+                r#"{"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"generation": 1},
+                    "status": {"observedGeneration": 1, "desiredNumberScheduled": 2,
+                    "currentNumberScheduled": 2, "updatedNumberScheduled": 2,
+                    "numberAvailable": 1, "numberReady": 1}}"#,
+            ),
+    ]
+}
+
 fn others() -> Vec<Fixture> {
     vec![
         Fixture::new("a stateful set that rolled out is ready", "Ready")
@@ -131,23 +214,6 @@ fn others() -> Vec<Fixture> {
         Fixture::new("a stateful set without status is pending", "Pending")
             .reason("GenerationNotObserved")
             .object(r#"{"apiVersion": "apps/v1", "kind": "StatefulSet", "spec": {"replicas": 0}}"#),
-        Fixture::new("a daemon set without status is pending", "Pending")
-            .reason("GenerationNotObserved")
-            .object(r#"{"apiVersion": "apps/v1", "kind": "DaemonSet", "spec": {}}"#),
-        Fixture::new("a daemon set on every node is ready", "Ready").object(
-            r#"{"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"generation": 1},
-                "status": {"observedGeneration": 1, "desiredNumberScheduled": 2,
-                "currentNumberScheduled": 2, "updatedNumberScheduled": 2, "numberAvailable": 2,
-                "numberReady": 2}}"#,
-        ),
-        Fixture::new("a daemon set short of a node is pending", "Pending")
-            .reason("Unavailable")
-            .object(
-                r#"{"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"generation": 1},
-                    "status": {"observedGeneration": 1, "desiredNumberScheduled": 2,
-                    "currentNumberScheduled": 2, "updatedNumberScheduled": 2,
-                    "numberAvailable": 1, "numberReady": 1}}"#,
-            ),
         Fixture::new("a replica set that cannot make pods has failed", "Failed").object(
             r#"{"apiVersion": "apps/v1", "kind": "ReplicaSet", "spec": {"replicas": 1},
                 "status": {"conditions": [{"type": "ReplicaFailure", "status": "True",
