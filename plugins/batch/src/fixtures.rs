@@ -89,7 +89,7 @@ const JOBS: [Example; 11] = [
     ),
 ];
 
-const CRON_JOBS: [Example; 9] = [
+const CRON_JOBS: [Example; 11] = [
     (
         "a cron job whose last run succeeded is ready",
         "Ready",
@@ -98,8 +98,8 @@ const CRON_JOBS: [Example; 9] = [
             "lastScheduleTime": "2024-01-01T00:00:00Z", "lastSuccessfulTime": "2024-01-01T00:00:09Z"}"#,
     ),
     (
-        "a cron job whose last run did not succeed has failed",
-        "Failed",
+        "a cron job whose last run did not succeed is degraded",
+        "Degraded",
         "LastRunFailed",
         r#""spec": {"schedule": "* * * * *"}, "status": {
             "lastScheduleTime": "2024-01-01T00:01:00Z", "lastSuccessfulTime": "2024-01-01T00:00:09Z"}"#,
@@ -130,10 +130,22 @@ const CRON_JOBS: [Example; 9] = [
         r#""spec": {"suspend": true, "schedule": "* * * * *"}, "status": {}"#,
     ),
     (
-        "a cron job without status is pending",
-        "Pending",
-        "NoStatusYet",
+        "a cron job without status has yet to run too",
+        "Ready",
+        "NotScheduledYet",
         r#""spec": {"schedule": "* * * * *"}"#,
+    ),
+    (
+        "a suspended cron job without status is suspended",
+        "Suspended",
+        "Suspended",
+        r#""spec": {"suspend": true, "schedule": "* * * * *"}"#,
+    ),
+    (
+        "a cron job without anything is present",
+        "Present",
+        "SpecNotReported",
+        r#""metadata": {}"#,
     ),
     (
         "a cron job without spec is present",

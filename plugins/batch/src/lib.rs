@@ -17,6 +17,7 @@ impl Interpreter for Batch {
                 READY,
                 SUCCEEDED,
                 PRESENT,
+                DEGRADED,
                 PENDING,
                 SUSPENDED,
                 FAILED,
