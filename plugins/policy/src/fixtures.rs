@@ -14,7 +14,7 @@ pub(crate) fn all() -> Vec<Fixture> {
 }
 
 /// Name, state, reason, and the object without `apiVersion` and `kind`.
-const EXAMPLES: [(&str, &str, &str, &str); 9] = [
+const EXAMPLES: [(&str, &str, &str, &str); 13] = [
     (
         "a budget that is met is ready",
         "Ready",
@@ -33,6 +33,32 @@ const EXAMPLES: [(&str, &str, &str, &str); 9] = [
         "Pending",
         "InsufficientPods",
         r#""status": {"currentHealthy": "9", "desiredHealthy": "10"}"#,
+    ),
+    (
+        "the zeros of a budget nobody has looked at are no counts",
+        "Pending",
+        "GenerationNotObserved",
+        r#""metadata": {"generation": 1}, "status": {"currentHealthy": 0, "desiredHealthy": 0,
+            "disruptionsAllowed": 0, "expectedPods": 0}"#,
+    ),
+    (
+        "a generation of zero is none that was observed",
+        "Pending",
+        "GenerationNotObserved",
+        r#""status": {"observedGeneration": 0, "currentHealthy": "0", "desiredHealthy": "0"}"#,
+    ),
+    (
+        "a budget without any Pods is met",
+        "Ready",
+        "SufficientPods",
+        r#""metadata": {"generation": 1}, "status": {"observedGeneration": 1, "currentHealthy": 0,
+            "desiredHealthy": 0, "disruptionsAllowed": 0, "expectedPods": 0}"#,
+    ),
+    (
+        "a budget that asks for none and has some was looked at",
+        "Ready",
+        "SufficientPods",
+        r#""status": {"currentHealthy": 2, "desiredHealthy": 0}"#,
     ),
     (
         "a budget that cannot be reckoned has failed",
