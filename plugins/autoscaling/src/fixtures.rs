@@ -42,7 +42,21 @@ fn fixture(name: &str, version: &str, state: &str, body: &str) -> Fixture {
     ))
 }
 
-const V2: [Example; 7] = [
+const V2: [Example; 9] = [
+    (
+        "one that does not say since when it has no metrics is pending",
+        "Pending",
+        "FailedGetResourceMetric",
+        r#"{"type": "AbleToScale", "status": "True"},
+            {"type": "ScalingActive", "status": "False", "reason": "FailedGetResourceMetric"}"#,
+    ),
+    (
+        "one whose spec is wrong has failed, whenever that was noticed",
+        "Failed",
+        "InvalidSelector",
+        r#"{"type": "AbleToScale", "status": "True"},
+            {"type": "ScalingActive", "status": "False", "reason": "InvalidSelector"}"#,
+    ),
     (
         "one that scales is ready",
         "Ready",
