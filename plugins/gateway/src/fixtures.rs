@@ -80,13 +80,64 @@ const GATEWAYS: [Example; 9] = [
     ),
 ];
 
-const ROUTES: [Example; 8] = [
+const ROUTES: [Example; 14] = [
     (
         "an accepted route is ready",
         "HTTPRoute",
         "Ready",
-        r#""status": {"parents": [{"parentRef": {"name": "a"}, "conditions": [
+        r#""spec": {"parentRefs": [{"name": "a"}]},
+            "status": {"parents": [{"parentRef": {"name": "a"}, "conditions": [
             {"type": "Accepted", "status": "True"}, {"type": "ResolvedRefs", "status": "True"}]}]}"#,
+    ),
+    (
+        "a route with a parent nobody answers for is pending",
+        "HTTPRoute",
+        "Pending",
+        r#""spec": {"parentRefs": [{"name": "a"}, {"name": "b"}]},
+            "status": {"parents": [{"parentRef": {"name": "a"}, "conditions": [
+            {"type": "Accepted", "status": "True"}]}]}"#,
+    ),
+    (
+        "a section nobody answers for keeps its route pending",
+        "GRPCRoute",
+        "Pending",
+        r#""spec": {"parentRefs": [{"name": "a", "sectionName": "http"}, {"name": "a", "sectionName": "tls"}]},
+            "status": {"parents": [{"parentRef": {"name": "a", "sectionName": "http"}, "conditions": [
+            {"type": "Accepted", "status": "True"}]}]}"#,
+    ),
+    (
+        "a parent of the same name elsewhere is another",
+        "TLSRoute",
+        "Pending",
+        r#""metadata": {"namespace": "shop"},
+            "spec": {"parentRefs": [{"name": "a", "namespace": "edge"}]},
+            "status": {"parents": [{"parentRef": {"name": "a"}, "conditions": [
+            {"type": "Accepted", "status": "True"}]}]}"#,
+    ),
+    (
+        "an answer may spell out what the route leaves to the defaults",
+        "UDPRoute",
+        "Ready",
+        r#""metadata": {"namespace": "shop"},
+            "spec": {"parentRefs": [{"name": "a", "sectionName": "dns"}]},
+            "status": {"parents": [{"parentRef": {"group": "gateway.networking.k8s.io",
+                "kind": "Gateway", "namespace": "shop", "name": "a"}, "conditions": [
+            {"type": "Accepted", "status": "True"}]}]}"#,
+    ),
+    (
+        "a refused route has failed whoever else has yet to answer",
+        "HTTPRoute",
+        "Failed",
+        r#""spec": {"parentRefs": [{"name": "a"}, {"name": "b"}]},
+            "status": {"parents": [{"parentRef": {"name": "a"}, "conditions": [
+            {"type": "Accepted", "status": "False", "reason": "NotAllowedByListeners"}]}]}"#,
+    ),
+    (
+        "answers to a route without spec cannot be compared with it",
+        "HTTPRoute",
+        "Present",
+        r#""status": {"parents": [{"parentRef": {"name": "a"}, "conditions": [
+            {"type": "Accepted", "status": "True"}]}]}"#,
     ),
     (
         "a route whose backend is missing has failed",
@@ -108,7 +159,8 @@ const ROUTES: [Example; 8] = [
         "a parent that has not seen the newest route does not count",
         "TCPRoute",
         "Ready",
-        r#""metadata": {"generation": 2}, "status": {"parents": [
+        r#""metadata": {"generation": 2}, "spec": {"parentRefs": [{"name": "a"}, {"name": "b"}]},
+            "status": {"parents": [
             {"parentRef": {"name": "a"}, "conditions": [
                 {"type": "Accepted", "status": "True", "observedGeneration": 2}]},
             {"parentRef": {"name": "b"}, "conditions": [

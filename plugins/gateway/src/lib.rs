@@ -4,6 +4,7 @@
 //! All of them report the same conditions, in different places of the status: see [`parts`].
 
 mod fixtures;
+mod parents;
 mod parts;
 mod rules;
 
@@ -15,6 +16,8 @@ pub struct Gateway;
 const GROUP: &str = "gateway.networking.k8s.io";
 
 const ROUTES: [&str; 5] = ["HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute"];
+
+const ROUTE_FIELDS: [&str; 3] = ["/metadata/namespace", "/spec/parentRefs", "/status/parents"];
 
 /// Metadata fields that every rule of this group reads.
 const METADATA: [&str; 3] = [
@@ -41,7 +44,7 @@ impl Interpreter for Gateway {
             kind("BackendTLSPolicy", &["/status/ancestors"]),
             Kind::new(GROUP, "*", "ReferenceGrant").fields(&standard::DELETION_FIELDS),
         ])
-        .kinds(ROUTES.map(|route| kind(route, &["/status/parents"])))
+        .kinds(ROUTES.map(|route| kind(route, &ROUTE_FIELDS)))
         .states(&[READY, PRESENT, PENDING, FAILED, TERMINATING])
     }
 
