@@ -32,7 +32,7 @@ fn fixture(kind: &str, (name, state, reason, body): Example) -> Fixture {
     Fixture::new(name, state).reason(reason).object(&object)
 }
 
-const SERVICES: [Example; 11] = [
+const SERVICES: [Example; 14] = [
     (
         "a service with a cluster ip is ready",
         "Ready",
@@ -76,6 +76,32 @@ const SERVICES: [Example; 11] = [
         r#""spec": {"type": "LoadBalancer", "externalIPs": ["192.0.2.1"]}, "status": {"loadBalancer": {}}"#,
     ),
     (
+        "a load balancer that does not serve its ports has failed",
+        "Failed",
+        "LoadBalancerMixedProtocolNotSupported",
+        r#""spec": {"type": "LoadBalancer"}, "status": {
+            "loadBalancer": {"ingress": [{"ip": "192.0.2.1"}]},
+            "conditions": [{"type": "LoadBalancerPortsError", "status": "True",
+                "reason": "LoadBalancerMixedProtocolNotSupported"}]}"#,
+    ),
+    (
+        "a load balancer that does not serve one port has failed",
+        "Failed",
+        "LoadBalancerPortsError",
+        r#""spec": {"type": "LoadBalancer"}, "status": {"loadBalancer": {"ingress": [{"ip": "192.0.2.1",
+            "ports": [{"port": 80, "protocol": "TCP"},
+                {"port": 53, "protocol": "UDP", "error": "MixedProtocolNotSupported"}]}]}}"#,
+    ),
+    (
+        "a load balancer that serves all its ports is ready",
+        "Ready",
+        "AddressAssigned",
+        r#""spec": {"type": "LoadBalancer"}, "status": {
+            "loadBalancer": {"ingress": [{"ip": "192.0.2.1",
+                "ports": [{"port": 80, "protocol": "TCP"}, {"port": 81, "error": null}]}]},
+            "conditions": [{"type": "LoadBalancerPortsError", "status": "False"}]}"#,
+    ),
+    (
         "a load balancer without status is pending",
         "Pending",
         "NoStatusYet",
@@ -101,12 +127,56 @@ const SERVICES: [Example; 11] = [
     ),
 ];
 
-const CLAIMS: [Example; 4] = [
+const CLAIMS: [Example; 10] = [
     (
         "a bound claim is ready",
         "Ready",
         "Bound",
         r#""status": {"phase": "Bound"}"#,
+    ),
+    (
+        "a bound claim that could not be resized is degraded",
+        "Degraded",
+        "ControllerResizeInfeasible",
+        r#""status": {"phase": "Bound", "capacity": {"storage": "1Gi"},
+            "allocatedResourceStatuses": {"storage": "ControllerResizeInfeasible"}}"#,
+    ),
+    (
+        "a bound claim whose resize says why it failed is degraded",
+        "Degraded",
+        "NodeResizeError",
+        r#""status": {"phase": "Bound", "conditions": [
+            {"type": "Resizing", "status": "True"},
+            {"type": "NodeResizeError", "status": "True", "message": "no space left"}]}"#,
+    ),
+    (
+        "a bound claim of an older cluster that could not be resized is degraded",
+        "Degraded",
+        "NodeExpansionFailed",
+        r#""status": {"phase": "Bound", "resizeStatus": "NodeExpansionFailed"}"#,
+    ),
+    (
+        "a bound claim whose attributes cannot be changed is degraded",
+        "Degraded",
+        "ModifyVolumeInfeasible",
+        r#""status": {"phase": "Bound", "modifyVolumeStatus": {
+            "targetVolumeAttributesClassName": "gold", "status": "Infeasible"}}"#,
+    ),
+    (
+        "a bound claim that is being resized is ready",
+        "Ready",
+        "Bound",
+        r#""status": {"phase": "Bound",
+            "allocatedResourceStatuses": {"storage": "NodeResizePending"},
+            "conditions": [{"type": "FileSystemResizePending", "status": "True"},
+                {"type": "ControllerResizeError", "status": "False"}]}"#,
+    ),
+    (
+        "a claim that lost its volume has failed whatever became of its resize",
+        "Failed",
+        "Lost",
+        r#""status": {"phase": "Lost",
+            "allocatedResourceStatuses": {"storage": "ControllerResizeInfeasible"}}"#,
     ),
     (
         "an unbound claim is pending",
