@@ -23,7 +23,7 @@ pub(crate) fn all() -> Vec<Fixture> {
         .iter()
         .flat_map(|(kind, table)| table.iter().map(|example| fixture(kind, *example)))
         .collect();
-    all.extend(pods::with_grace());
+    all.extend(pods::with_time());
     all
 }
 
