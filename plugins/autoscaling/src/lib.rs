@@ -46,6 +46,11 @@ mod tests {
     }
 
     #[test]
+    fn no_damage_makes_an_object_ready() {
+        harness::check_mutations::<Autoscaling>();
+    }
+
+    #[test]
     fn metrics_that_fail_are_looked_at_again_when_their_grace_ends() {
         let hpa = r#"{"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler",
             "status": {"conditions": [{"type": "AbleToScale", "status": "True"},

@@ -83,6 +83,11 @@ mod tests {
     }
 
     #[test]
+    fn no_damage_makes_an_object_ready() {
+        kindsight_sdk::harness::check_mutations::<Core>();
+    }
+
+    #[test]
     fn a_kind_nobody_declared_is_left_to_others() {
         let binding = r#"{"apiVersion": "v1", "kind": "Binding"}"#;
         let verdict = kindsight_sdk::harness::judge::<Core>(binding);

@@ -77,6 +77,11 @@ mod tests {
     }
 
     #[test]
+    fn no_damage_makes_an_object_ready() {
+        kindsight_sdk::harness::check_mutations::<Gateway>();
+    }
+
+    #[test]
     fn a_complaint_names_the_part_it_comes_from() {
         let route = r#"{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute",
             "status": {"parents": [

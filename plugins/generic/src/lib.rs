@@ -149,6 +149,11 @@ mod tests {
         kindsight_sdk::harness::check_fixtures::<Generic>();
     }
 
+    #[test]
+    fn no_damage_makes_an_object_ready() {
+        kindsight_sdk::harness::check_mutations::<Generic>();
+    }
+
     /// Fields that a reporter leaves out or rewrites never make an object ready.
     #[test]
     fn what_was_not_read_in_full_is_not_ready() {

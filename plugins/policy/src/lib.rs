@@ -37,4 +37,9 @@ mod tests {
     fn every_fixture_holds() {
         kindsight_sdk::harness::check_fixtures::<Policy>();
     }
+
+    #[test]
+    fn no_damage_makes_an_object_ready() {
+        kindsight_sdk::harness::check_mutations::<Policy>();
+    }
 }

@@ -3,12 +3,16 @@
 //! Objects are trimmed to the declared fields first, as the host does, so that a forgotten field
 //! shows here and not in production.
 
+mod damage;
+mod mutation;
 mod trim;
 
 use crate::bindings::exports::kindsight::interpreter::interpreter as wit;
 use crate::bindings::kindsight::interpreter::types::{HandledKind, KindPattern, RelatedObject};
 use crate::document::Document;
 use crate::{Failure, Interpreter, Node, Object, Verdict, export};
+
+pub use mutation::check_mutations;
 
 /// Checks every fixture of `I`.
 ///
