@@ -7,7 +7,7 @@ use kindsight_sdk::prelude::*;
 use crate::condition_types::Role;
 use crate::effort;
 use crate::evidence::{Evidence, Says};
-use crate::words::{Meaning, meaning};
+use crate::words::{Meaning, is_under_way, meaning};
 use claim::Claim;
 
 /// Evidence from a list of conditions; empty where none of them is evidence.
@@ -149,9 +149,9 @@ fn detail_missing(claim: Claim<'_>, is_ready: bool) -> Option<Says> {
 
 /// An abnormal condition that is True.
 fn abnormal(claim: Claim<'_>) -> Option<Says> {
-    match (claim.severity(), claim.why()) {
-        (Some("Info"), _) => None,
-        (_, Some(Meaning::Pending)) => Some(Says::Pending),
+    match claim.severity() {
+        Some("Info") => None,
+        _ if is_under_way(claim.reason()) => Some(Says::Pending),
         _ => Some(Says::Failed),
     }
 }

@@ -92,6 +92,16 @@ const CONDITIONS: &[Example] = &[
         r#"{"conditions": [{"type": "Ready", "status": "True", "reason": "Failed"}]}"#,
     ),
     (
+        "ready for a reason that speaks of none is no claim",
+        "Present",
+        r#"{"conditions": [{"type": "Ready", "status": "True", "reason": "NoPodsReady"}]}"#,
+    ),
+    (
+        "a reason that falls short of a good word excuses no failure",
+        "Failed",
+        r#"{"conditions": [{"type": "Degraded", "status": "True", "reason": "PartiallyAvailable"}]}"#,
+    ),
+    (
         "complete for a reason that is a failure has failed",
         "Failed",
         r#"{"conditions": [{"type": "Complete", "status": "True", "reason": "JobFailed"}]}"#,
@@ -195,6 +205,46 @@ const WORDS: &[Example] = &[
         "a failed phase against a condition Ready is no claim",
         "Present",
         r#"{"phase": "Failed", "conditions": [{"type": "Ready", "status": "True"}]}"#,
+    ),
+    (
+        "a good word is none where an earlier one negates it",
+        "Pending",
+        r#"{"phase": "NotAllReady"}"#,
+    ),
+    (
+        "a part of a whole is not ready",
+        "Pending",
+        r#"{"health": "PartiallyHealthy"}"#,
+    ),
+    (
+        "none of them is not ready",
+        "Pending",
+        r#"{"state": "0 ready"}"#,
+    ),
+    (
+        "what was ready is not",
+        "Pending",
+        r#"{"state": "NoLongerActive"}"#,
+    ),
+    (
+        "all of them are ready",
+        "Ready",
+        r#"{"state": "3/3 ready"}"#,
+    ),
+    (
+        "a good word with an afterthought is no claim",
+        "Present",
+        r#"{"state": "Ready: unknown"}"#,
+    ),
+    (
+        "an accepted phase is the first one",
+        "Present",
+        r#"{"phase": "Accepted"}"#,
+    ),
+    (
+        "an accepted state is what a proxy reports last",
+        "Ready",
+        r#"{"statuses": {"gateway": {"state": "Accepted", "reportedBy": "gateway"}}}"#,
     ),
     (
         "a word nobody knows speaks against a good one",
