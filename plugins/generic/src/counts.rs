@@ -33,6 +33,13 @@ pub(crate) fn are_full(object: &Object<'_>) -> bool {
     counts.peek().is_some() && counts.all(|(_, have, want)| have >= want && want > 0)
 }
 
+/// Returns whether the counts are full, and one of them is not of ready ones alone: the ready ones may be
+/// those from before a change.
+pub(crate) fn have_settled(object: &Object<'_>) -> bool {
+    let is_of_the_change = |name: &str| name.contains("vailable") || name.contains("pdated");
+    are_full(object) && compared(object).any(|(name, ..)| is_of_the_change(name))
+}
+
 /// Counts: name, value and target.
 fn compared<'a>(object: &Object<'a>) -> impl Iterator<Item = (&'a str, i64, i64)> + use<'a> {
     let (spec, status) = (object.spec(), object.status());

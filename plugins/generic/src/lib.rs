@@ -1,8 +1,8 @@
 //! Interpreter for Kinds without a rule of their own.
 //!
 //! It knows no API group and no Kind, only the usual conventions of controllers: conditions
-//! ([`conditions`]), words like `phase: Running` ([`members`], [`words`]), counts ([`counts`]) and
-//! the same in nested parts of the status ([`nested`]). Each is a piece of [`evidence`] and the worst
+//! ([`conditions`]), words like `phase: Running` ([`members`], [`words`]), counts ([`counts`]), what is
+//! asked for ([`desired`]) and the same in nested parts of the status ([`nested`]). Each is a piece of [`evidence`] and the worst
 //! piece decides ([`weigh`]); Ready requires a good piece and none against it. Without evidence, or
 //! with pieces that contradict each other, the verdict is Present.
 //!
@@ -14,6 +14,7 @@
 mod condition_types;
 mod conditions;
 mod counts;
+mod desired;
 mod effort;
 mod evidence;
 mod fixtures;
@@ -61,9 +62,11 @@ impl Interpreter for Generic {
                 .fields(&[
                     "/metadata/creationTimestamp",
                     "/metadata/generation",
+                    "/spec/desiredState",
                     "/spec/replicas",
                     "/status",
                 ])
+                .fields(&desired::MANAGED)
                 .fields(&PAUSE_FLAGS),
         )
         .states(&ALL)

@@ -102,6 +102,14 @@ pub(crate) fn words(holder: Node<'_>, corroborated: bool) -> Vec<Evidence> {
     words.into_iter().map(read).collect()
 }
 
+/// Returns whether a state word of the whole object is good.
+pub(crate) fn are_good(status: Node<'_>) -> bool {
+    let words = WHOLE_STATES
+        .iter()
+        .filter_map(|name| Some((*name, status.get(name).text()?)));
+    whole_is_good(&words.collect::<Vec<_>>())
+}
+
 fn whole_is_good(words: &[(&str, &str)]) -> bool {
     let mut words = words.iter();
     words.any(|(name, text)| WHOLE_STATES.contains(name) && says_good(name, text))

@@ -7,6 +7,7 @@ mod hold;
 mod tables;
 
 use crate::effort;
+pub(crate) use hold::is_negated;
 use hold::{Hold, hold, is_zero};
 use tables::{
     FAILED, FINISHED, GOOD, NEGATIONS, PAIRS, PENDING, PROSPECTS, STEADY, SUSPENDED, WHOLE,

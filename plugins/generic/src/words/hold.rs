@@ -154,6 +154,14 @@ fn holds_back(before: &str, token: &str, meaning: Option<Meaning>, good: Meaning
     (negates && !is_mode) || unfinished
 }
 
+/// Returns whether a word before the last one negates it, or makes it one of a part.
+pub(crate) fn is_negated(tokens: &[String]) -> bool {
+    const PARTS: [&str; 5] = ["incomplete", "never", "none", "partial", "partially"];
+    let before = tokens.split_last().map_or(&[][..], |(_, before)| before);
+    let negates = |token: &str| NEGATIONS.contains(&token) || PARTS.contains(&token);
+    before.iter().any(|token| negates(token))
+}
+
 /// Returns whether a negation only denies the bad word behind it: `no errors`.
 fn is_harmless(token: &str, next: &str) -> bool {
     let negates = NEGATIONS.contains(&token) || is_zero(token) || token == "zero";
