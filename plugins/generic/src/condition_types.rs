@@ -5,7 +5,7 @@
 //! examples. A type is compared word by word, without its domain.
 
 use crate::evidence::Outweighed;
-use crate::words::{is_negated, tokens};
+use crate::words::{is_denied, is_negated, tokens};
 
 /// Meaning of a condition's status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -215,7 +215,7 @@ pub(crate) fn role(name: &str) -> Role {
         };
     }
     let mut words = tokens.iter().map(String::as_str);
-    if words.any(|word| ABNORMAL.contains(&word)) {
+    if words.any(|word| ABNORMAL.contains(&word)) && !is_denied(&tokens) {
         Role::Abnormal
     } else {
         Role::Other
@@ -274,6 +274,8 @@ mod tests {
             ("example.com/statefulset-available", Role::Part),
             ("NotReady", Role::Abnormal),
             ("HasErrors", Role::Abnormal),
+            ("NotDegraded", Role::Other),
+            ("PartiallyFailed", Role::Abnormal),
             ("InvalidSpec", Role::Abnormal),
             ("CatalogSourcesUnhealthy", Role::Abnormal),
             ("ErrorHandlingReady", Role::Part),

@@ -7,8 +7,8 @@ mod hold;
 mod tables;
 
 use crate::effort;
-pub(crate) use hold::is_negated;
 use hold::{Hold, hold, is_zero};
+pub(crate) use hold::{is_denied, is_negated};
 use tables::{
     FAILED, FINISHED, GOOD, NEGATIONS, PAIRS, PENDING, PROSPECTS, STEADY, SUSPENDED, WHOLE,
 };
@@ -229,6 +229,10 @@ mod tests {
             ("0/3 ready", Some(Meaning::Pending)),
             ("1 of 3 ready", Some(Meaning::Pending)),
             ("1Of3Ready", Some(Meaning::Pending)),
+            ("Only1Of3Ready", Some(Meaning::Pending)),
+            ("HealthyExceptOne", None),
+            ("DELETE_COMPLETE", None),
+            ("RollbackCompleted", None),
             ("90% ready", Some(Meaning::Pending)),
             ("CreatingReady", Some(Meaning::Pending)),
             ("SuspendedSuccessfully", Some(Meaning::Suspended)),

@@ -30,12 +30,14 @@ const HOLDS: &[&str] = &[
     "hasnt",
     "haven",
     "havent",
+    "incompletely",
     "isn",
     "isnt",
     "lacking",
     "lacks",
     "less",
     "most",
+    "minimally",
     "mostly",
     "nearly",
     "neither",
@@ -87,6 +89,8 @@ const HARMLESS: &[&str] = &[
 
 /// Words that unsettle a good word before them: `ReadyFalse`, `ActiveUnknown`.
 const AFTERTHOUGHTS: &[&str] = &[
+    "but",
+    "except",
     "false",
     "never",
     "no",
@@ -101,12 +105,30 @@ const AFTERTHOUGHTS: &[&str] = &[
     "zero",
 ];
 
+/// Words for the end of an object, or of what was asked for: that it succeeded is nothing good.
+const UNDOING: &[&str] = &[
+    "delete",
+    "deleted",
+    "deletion",
+    "destroy",
+    "destroyed",
+    "removal",
+    "removed",
+    "rollback",
+    "rolledback",
+    "teardown",
+    "terminated",
+    "termination",
+    "uninstall",
+    "uninstalled",
+];
+
 /// Place of a word that keeps a value from being good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hold {
     /// Before the good word, which it negates or restricts.
     Before,
-    /// After it, which may mean anything.
+    /// After it, or it is about something else, so that it may mean anything.
     After,
 }
 
@@ -123,6 +145,9 @@ pub(super) fn hold(
     }
     if is_fraction(text, tokens) {
         return Some(Hold::Before);
+    }
+    if tokens.iter().any(|token| UNDOING.contains(&token.as_str())) {
+        return Some(Hold::After);
     }
     let is_good = |meaning: &Option<Meaning>| meaning.is_some_and(|it| it <= Meaning::Good);
     let last_good = found.iter().rposition(is_good)?;
@@ -154,12 +179,20 @@ fn holds_back(before: &str, token: &str, meaning: Option<Meaning>, good: Meaning
     (negates && !is_mode) || unfinished
 }
 
-/// Returns whether a word before the last one negates it, or makes it one of a part.
+/// Returns whether a word before the last one denies it.
+pub(crate) fn is_denied(tokens: &[String]) -> bool {
+    is_after_one_of(NEGATIONS, tokens)
+}
+
+/// Returns whether a word before the last one denies it, or makes it one of a part.
 pub(crate) fn is_negated(tokens: &[String]) -> bool {
-    const PARTS: [&str; 5] = ["incomplete", "never", "none", "partial", "partially"];
+    const PARTS: &[&str] = &["incomplete", "never", "none", "partial", "partially"];
+    is_denied(tokens) || is_after_one_of(PARTS, tokens)
+}
+
+fn is_after_one_of(words: &[&str], tokens: &[String]) -> bool {
     let before = tokens.split_last().map_or(&[][..], |(_, before)| before);
-    let negates = |token: &str| NEGATIONS.contains(&token) || PARTS.contains(&token);
-    before.iter().any(|token| negates(token))
+    before.iter().any(|token| words.contains(&token.as_str()))
 }
 
 /// Returns whether a negation only denies the bad word behind it: `no errors`.
@@ -178,7 +211,11 @@ fn is_fraction(text: &str, tokens: &[String]) -> bool {
     if text.contains('%') {
         return !text.contains("100%");
     }
-    let number = |token: &str| token.parse::<u64>().ok();
+    // The digits at the end: `only1 of3`.
+    let number = |token: &str| {
+        let digits = token.trim_start_matches(|char: char| !char.is_ascii_digit());
+        digits.parse::<u64>().ok()
+    };
     let is_part = |part: &str, whole: &str| {
         let whole = number(whole);
         number(part).is_some_and(|part| whole.is_some_and(|whole| part < whole))
