@@ -6,12 +6,24 @@ pub(crate) fn all() -> Vec<Fixture> {
     let by_class = r#"{"classesWithoutAddress": ["mesh"]}"#;
     let old_class = r#""metadata": {"annotations": {"kubernetes.io/ingress.class": "mesh"}}"#;
     let address = r#""status": {"loadBalancer": {"ingress": [{"ip": "192.0.2.1"}]}}"#;
+    let served = r#""status": {"loadBalancer": {"ingress": [{"ip": "192.0.2.1", "ports": [
+        {"port": 443, "protocol": "TCP"}]}]}}"#;
+    let refused = r#""status": {"loadBalancer": {"ingress": [{"ip": "192.0.2.1", "ports": [
+        {"port": 80, "protocol": "TCP"},
+        {"port": 443, "protocol": "TCP", "error": "NoCertificate"}]}]}}"#;
     let none = r#""spec": {"ingressClassName": "mesh"}, "status": {"loadBalancer": {}}"#;
     let other = r#""spec": {"ingressClassName": "web"}, "status": {"loadBalancer": {}}"#;
     let deleted = r#""metadata": {"deletionTimestamp": "2024-01-01T00:00:00Z"}"#;
     vec![
         ingress("an ingress with an address is ready", "Ready", address).reason("AddressAssigned"),
         ingress("an ingress without an address is pending", "Pending", none).reason("NoAddress"),
+        ingress(
+            "an ingress with a port that cannot be served has failed",
+            "Failed",
+            refused,
+        )
+        .reason("PortError"),
+        ingress("an ingress that serves its ports is ready", "Ready", served),
         ingress(
             "an ingress without status is pending",
             "Pending",

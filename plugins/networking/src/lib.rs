@@ -21,7 +21,7 @@ impl Interpreter for Networking {
         )
         .kinds([ingress::kind(GROUP), ingress::kind("extensions")])
         .kinds(["NetworkPolicy", "IngressClass"].map(presence))
-        .states(&[READY, PRESENT, PENDING, TERMINATING])
+        .states(&[READY, PRESENT, PENDING, FAILED, TERMINATING])
         .settings_schema(ingress::SETTINGS_SCHEMA)
     }
 
