@@ -35,6 +35,18 @@ pub(crate) fn evidence(
     read.chain(is_history.then(history)).collect()
 }
 
+/// Evidence that the object is paused, whatever generation it is of: while a controller leaves an object
+/// alone, it does not observe newer generations either.
+pub(crate) fn pause(holder: Node<'_>) -> Option<Evidence> {
+    let is_pause = |claim: &Claim<'_>| match claim.role {
+        Role::Pause => claim.is(ConditionStatus::True),
+        _ => claim.is_pause_of_work(),
+    };
+    let mut claims = claims(holder.get("conditions"));
+    let pause = claims.find(is_pause)?;
+    Some(pause.evidence(Says::Suspended))
+}
+
 /// Pending: some conditions are of an older generation, and this one has no summary.
 fn history() -> Evidence {
     let message = "the conditions are of an older generation";

@@ -84,7 +84,7 @@ impl Interpreter for Generic {
         }
         effort::begin();
         let verdict = stalled(object)
-            .or_else(|| unobserved(object))
+            .or_else(|| unobserved(object).map(|pending| paused(object).unwrap_or(pending)))
             .or_else(|| weigh::verdict(object))
             .map(doubt_what_is_too_much);
         match suspended(object) {
@@ -105,6 +105,13 @@ fn suspended(object: &Object<'_>) -> Option<Verdict> {
     let flag = PAUSE_FLAGS.iter().find(|flag| object.at(flag).is_true())?;
     let name = flag.trim_start_matches('/').replace('/', ".");
     Some(Verdict::suspended("Suspended", format!("{name} is set")))
+}
+
+/// Suspended by its conditions. Only for a generation that is not observed: in any other they are weighed
+/// with the rest.
+fn paused(object: &Object<'_>) -> Option<Verdict> {
+    let pause = conditions::pause(object.status())?;
+    evidence::verdict(vec![pause])
 }
 
 /// Returns whether the object has finished, and so is not suspended, whatever its spec says.
