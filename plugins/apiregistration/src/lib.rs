@@ -18,7 +18,7 @@ impl Interpreter for ApiRegistration {
         .states(&[READY, PENDING, FAILED, TERMINATING])
     }
 
-    fn interpret(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+    fn judge(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
         match object.kind() {
             "APIService" => Ok(api_service::rule(object)),
             _ => Err(Failure::unsupported("another Kind of this group")),
@@ -39,5 +39,10 @@ mod tests {
     #[test]
     fn every_fixture_holds() {
         kindsight_sdk::harness::check_fixtures::<ApiRegistration>();
+    }
+
+    #[test]
+    fn no_damage_makes_an_object_ready() {
+        kindsight_sdk::harness::check_mutations::<ApiRegistration>();
     }
 }

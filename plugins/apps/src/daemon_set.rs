@@ -1,7 +1,9 @@
 //! DaemonSet.
 //!
-//! As kstatus, which requires both generations: a DaemonSet without them was never observed. With
-//! OnDelete the controller does not replace pods, so their age does not count.
+//! As kstatus: a DaemonSet without `observedGeneration` was never observed. kstatus requires
+//! `metadata.generation` too; here it is only compared where it is reported, as some reporters leave it
+//! out and the counts tell enough. With OnDelete the controller does not replace pods, so the count of
+//! updated ones does not matter; the others do (Argo CD passes over all of them).
 
 use kindsight_sdk::prelude::*;
 

@@ -8,6 +8,9 @@ use kindsight_sdk::prelude::*;
 
 use crate::{METADATA, count};
 
+/// `progressDeadlineSeconds` of a Deployment without a deadline.
+const NO_DEADLINE_S: i64 = i32::MAX as i64;
+
 pub(crate) fn kind() -> Kind {
     Kind::new("apps", "*", "Deployment")
         .fields(&METADATA)
@@ -90,7 +93,7 @@ fn unfinished(object: &Object<'_>, want: i64) -> Option<Verdict> {
 
 /// Pending, while the counts are complete but the controller does not confirm it.
 fn unconfirmed(object: &Object<'_>, conditions: Conditions<'_>) -> Option<Verdict> {
-    let has_deadline = object.spec().get("progressDeadlineSeconds").is_present();
+    let has_deadline = has_deadline(object);
     if let Some(progressing) = conditions.find("Progressing") {
         let complete = progressing.reason() == "NewReplicaSetAvailable";
         if progressing.is_false() || (has_deadline && !complete) {
@@ -112,6 +115,13 @@ fn unconfirmed(object: &Object<'_>, conditions: Conditions<'_>) -> Option<Verdic
             "the controller does not say that it is available",
         )),
     }
+}
+
+/// Returns whether the rollout has a deadline. Without one, which is also what the largest number
+/// means, the controller sets no condition Progressing.
+fn has_deadline(object: &Object<'_>) -> bool {
+    let deadline = object.spec().get("progressDeadlineSeconds");
+    deadline.is_present() && deadline.integer() != Some(NO_DEADLINE_S)
 }
 
 fn done(want: i64) -> Verdict {

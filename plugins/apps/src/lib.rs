@@ -26,7 +26,7 @@ impl Interpreter for Apps {
         .states(&[READY, PRESENT, PENDING, SUSPENDED, FAILED, TERMINATING])
     }
 
-    fn interpret(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+    fn judge(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
         let rule = match object.kind() {
             "Deployment" => deployment::rule,
             "StatefulSet" => stateful_set::rule,
@@ -63,5 +63,10 @@ mod tests {
     #[test]
     fn every_fixture_holds() {
         kindsight_sdk::harness::check_fixtures::<Apps>();
+    }
+
+    #[test]
+    fn no_damage_makes_an_object_ready() {
+        kindsight_sdk::harness::check_mutations::<Apps>();
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Argo CD's signals, read with their status (it looks at the reasons alone): a target that cannot be
 //! scaled is a failure at once. Metrics fail for minutes whenever Pods are new, so that is a failure
-//! only when it lasts (argo-cd#6287); an invalid spec does not get that time. Ready requires both
+//! only when it is known to last (argo-cd#6287); an invalid spec does not get that time. Ready requires both
 //! `AbleToScale` and `ScalingActive`, where Argo CD requires one of them.
 //!
 //! v1 keeps its conditions in an annotation, as JSON text.
@@ -95,13 +95,12 @@ fn inactive(active: Condition<'_>, grace_ms: i64, now_ms: i64) -> Verdict {
     if WRONG_SPEC.contains(&reason) {
         return Verdict::failed(reason, message);
     }
-    let deadline_ms = active
-        .since_ms()
-        .map(|since_ms| since_ms.saturating_add(grace_ms));
-    match deadline_ms {
-        Some(deadline_ms) if now_ms < deadline_ms => {
-            Verdict::pending(reason, message).recheck_at(deadline_ms)
+    match active.since_ms() {
+        Some(since_ms) => {
+            let deadline_ms = since_ms.saturating_add(grace_ms);
+            Verdict::pending_until(deadline_ms, now_ms, reason, message)
         }
-        _ => Verdict::failed(reason, message),
+        // It may have lost them just now.
+        None => Verdict::pending(reason, message),
     }
 }

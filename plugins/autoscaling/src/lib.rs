@@ -19,7 +19,7 @@ impl Interpreter for Autoscaling {
         .settings_schema(horizontal_pod_autoscaler::SETTINGS_SCHEMA)
     }
 
-    fn interpret(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
+    fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         match object.kind() {
             "HorizontalPodAutoscaler" => horizontal_pod_autoscaler::rule(object, input),
             _ => Err(Failure::unsupported("another Kind of this group")),
@@ -42,6 +42,11 @@ mod tests {
     #[test]
     fn every_fixture_holds() {
         harness::check_fixtures::<Autoscaling>();
+    }
+
+    #[test]
+    fn no_damage_makes_an_object_ready() {
+        harness::check_mutations::<Autoscaling>();
     }
 
     #[test]

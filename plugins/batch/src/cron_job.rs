@@ -1,9 +1,10 @@
 //! CronJob.
 //!
-//! As Argo CD (kstatus has no rule): the last run decides. Two states differ: a suspended CronJob is
-//! Suspended (planned in Argo CD, argo-cd#24428), and one that ran without a recorded success is
-//! Present, because old clusters do not record success. A failed run fails the CronJob: that is noisy
-//! (argo-cd#25551), but it is what the object reports.
+//! As Argo CD (kstatus has no rule): the last run decides. Four states differ: a suspended CronJob is
+//! Suspended (planned in Argo CD, argo-cd#24428); one that ran without a recorded success is Present,
+//! because old clusters do not record success; one whose last run failed is Degraded, because the next
+//! run comes by itself and Failed is noisy (argo-cd#25551); and one without status is as one that has
+//! yet to run, as the controller writes nothing before the first run is due.
 
 use kindsight_sdk::prelude::*;
 
@@ -19,9 +20,6 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
     }
     if object.at("/spec/suspend").is_true() {
         return Verdict::suspended("Suspended", "new runs are suspended");
-    }
-    if !object.status().is_object() {
-        return Verdict::pending("NoStatusYet", "the controller has not looked at it yet");
     }
     if !object.spec().is_object() {
         return standard::spec_not_reported();
@@ -47,7 +45,7 @@ fn last_run(status: Node<'_>) -> Verdict {
         (Some(scheduled), Some(succeeded)) if succeeded >= scheduled => {
             Verdict::ready("LastRunSucceeded", "")
         }
-        (Some(_), Some(_)) => Verdict::failed("LastRunFailed", "its last run did not succeed"),
+        (Some(_), Some(_)) => Verdict::degraded("LastRunFailed", "its last run did not succeed"),
         _ => Verdict::present("NoSuccessRecorded", "no successful run is recorded"),
     }
 }

@@ -16,6 +16,7 @@ impl Interpreter for Batch {
                 READY,
                 SUCCEEDED,
                 PRESENT,
+                DEGRADED,
                 PENDING,
                 SUSPENDED,
                 FAILED,
@@ -23,7 +24,7 @@ impl Interpreter for Batch {
             ])
     }
 
-    fn interpret(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+    fn judge(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
         match object.kind() {
             "Job" => Ok(job::rule(object)),
             "CronJob" => Ok(cron_job::rule(object)),
@@ -45,5 +46,10 @@ mod tests {
     #[test]
     fn every_fixture_holds() {
         kindsight_sdk::harness::check_fixtures::<Batch>();
+    }
+
+    #[test]
+    fn no_damage_makes_an_object_ready() {
+        kindsight_sdk::harness::check_mutations::<Batch>();
     }
 }

@@ -50,7 +50,7 @@ impl Interpreter for Core {
         .settings_schema(pod::SETTINGS_SCHEMA)
     }
 
-    fn interpret(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
+    fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         let rule = match object.kind() {
             "Pod" => return pod::rule(object, input),
             "Service" => service::rule,
@@ -79,6 +79,11 @@ mod tests {
     #[test]
     fn every_fixture_holds() {
         kindsight_sdk::harness::check_fixtures::<Core>();
+    }
+
+    #[test]
+    fn no_damage_makes_an_object_ready() {
+        kindsight_sdk::harness::check_mutations::<Core>();
     }
 
     #[test]

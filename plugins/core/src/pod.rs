@@ -2,16 +2,23 @@
 //!
 //! A failed Pod is Failed, with the message found as in Argo CD (kstatus calls it Current).
 //! Containers that wait because of an error fail the Pod whatever its restart policy, and so do init
-//! containers, which Argo CD leaves out. A running Pod that is expected to end, one of a Job or a
+//! containers, which Argo CD leaves out. The first pulls of an image that fail do not: many pass when
+//! they are tried again. A crash counts against a container that runs again for ten minutes; to Argo CD
+//! it counts for ever. A running Pod that is expected to end, one of a Job or a
 //! hook, is Pending although it is ready; any other is Ready when its condition is True, also with the
-//! restart policies for which Argo CD waits forever. The 15 seconds for the scheduler are kstatus'.
+//! restart policies for which Argo CD waits forever. The 15 seconds for the scheduler are kstatus', but
+//! begin when it refused the Pod, which may be long after its creation.
 
 mod containers;
 
+use containers::Stuck;
 use kindsight_sdk::prelude::*;
 
 /// Default of `unschedulableGraceSeconds`.
 const UNSCHEDULABLE_GRACE_S: i64 = 15;
+
+/// Default of `imagePullGraceSeconds`: three attempts of the kubelet.
+const IMAGE_PULL_GRACE_S: i64 = 60;
 
 pub(crate) const SETTINGS_SCHEMA: &str = r#"{
   "type": "object",
@@ -20,7 +27,13 @@ pub(crate) const SETTINGS_SCHEMA: &str = r#"{
       "type": "integer",
       "minimum": 0,
       "default": 15,
-      "description": "Seconds after its creation that a Pod may be unschedulable before it is Failed; set more where nodes are added on demand."
+      "description": "Seconds that a Pod may be unschedulable before it is Failed; set more where nodes are added on demand."
+    },
+    "imagePullGraceSeconds": {
+      "type": "integer",
+      "minimum": 0,
+      "default": 60,
+      "description": "Seconds after its containers could start that a Pod may fail to pull an image before it is Failed; back-off is Failed at once."
     }
   },
   "additionalProperties": false
@@ -31,6 +44,7 @@ const HOOKS: [&str; 2] = ["argocd.argoproj.io/hook", "helm.sh/hook"];
 
 pub(crate) fn kind() -> Kind {
     Kind::new("", "*", "Pod")
+        .uses_now()
         .fields(&standard::FIELDS)
         .fields(&[
             "/metadata/annotations/argocd.argoproj.io~1hook",
@@ -40,6 +54,7 @@ pub(crate) fn kind() -> Kind {
             "/status/phase",
             "/status/reason",
             "/status/message",
+            "/status/startTime",
             "/status/initContainerStatuses",
             "/status/containerStatuses",
         ])
@@ -56,15 +71,52 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Fa
         ("Succeeded", _) => Verdict::succeeded("Completed", "every container succeeded"),
         ("Failed", _) => containers::failure(status),
         ("Unknown", _) => Verdict::unknown("NodeLost", message),
-        (_, Some(verdict)) => verdict,
-        ("Running", None) => running(object),
+        (_, Some(stuck)) if stuck.may_pass() => return image_not_pulled(object, stuck, input),
+        (_, Some(stuck)) => Verdict::failed(stuck.reason, stuck.message()),
+        ("Running", None) => running(object, input.now_ms()),
         ("Pending", None) => return pending(object, input),
         ("", None) => Verdict::pending("NoPhaseYet", "it has no phase yet"),
         (other, None) => Verdict::unknown("UnknownPhase", format!("its phase is {other}")),
     })
 }
 
-fn running(object: &Object<'_>) -> Verdict {
+/// Pending within the grace period, then Failed. Pending too where no time tells that it is not the first
+/// attempt: if the next ones fail as well, the kubelet says that it backs off.
+fn image_not_pulled(
+    object: &Object<'_>,
+    stuck: Stuck<'_>,
+    input: &Input<'_>,
+) -> Result<Verdict, Failure> {
+    let grace_ms = input.setting_ms("imagePullGraceSeconds", IMAGE_PULL_GRACE_S)?;
+    let (reason, message) = (stuck.reason, stuck.message());
+    Ok(match could_start_ms(object).max(stuck.ended_ms()) {
+        Some(start_ms) => {
+            let deadline_ms = start_ms.saturating_add(grace_ms);
+            Verdict::pending_until(deadline_ms, input.now_ms(), reason, message)
+        }
+        None => Verdict::pending(reason, message),
+    })
+}
+
+/// Conditions of a Pod that become True before its containers start.
+const BEFORE_START: [&str; 3] = ["PodScheduled", "PodReadyToStartContainers", "Initialized"];
+
+/// The last known moment before its containers could start, in Unix milliseconds.
+fn could_start_ms(object: &Object<'_>) -> Option<i64> {
+    let conditions = object.conditions();
+    let steps = BEFORE_START.iter().filter_map(|name| {
+        let step = conditions.find(name).filter(Condition::is_true)?;
+        step.since_ms()
+    });
+    let others = [
+        object.at("/metadata/creationTimestamp").time_ms(),
+        object.at("/status/startTime").time_ms(),
+        containers::init_ended_ms(object.status()),
+    ];
+    steps.chain(others.into_iter().flatten()).max()
+}
+
+fn running(object: &Object<'_>, now_ms: i64) -> Verdict {
     let ready = object.conditions().find("Ready");
     if ready.is_some_and(|ready| ready.is_true()) {
         return if is_expected_to_end(object) {
@@ -73,7 +125,7 @@ fn running(object: &Object<'_>) -> Verdict {
             Verdict::ready("Running", "")
         };
     }
-    if let Some(verdict) = containers::crashed(object.status()) {
+    if let Some(verdict) = containers::crashed(object.status(), now_ms) {
         return verdict;
     }
     match ready {
@@ -107,7 +159,8 @@ fn pending(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
     Ok(Verdict::pending("Starting", message.unwrap_or_default()))
 }
 
-/// Pending within the grace period, then Failed; Failed at once without a creation time.
+/// Pending within the grace period, then Failed. The time runs from the moment the scheduler refused the
+/// Pod, which may be long after its creation; Failed at once, as in kstatus, where no time is known.
 fn unschedulable(
     object: &Object<'_>,
     unscheduled: Condition<'_>,
@@ -115,13 +168,13 @@ fn unschedulable(
 ) -> Result<Verdict, Failure> {
     let grace_ms = input.setting_ms("unschedulableGraceSeconds", UNSCHEDULABLE_GRACE_S)?;
     let created_ms = object.at("/metadata/creationTimestamp").time_ms();
-    let deadline_ms = created_ms.map(|created_ms| created_ms.saturating_add(grace_ms));
     let (reason, message) = ("Unschedulable", unscheduled.message());
-    Ok(match deadline_ms {
-        Some(deadline_ms) if input.now_ms() < deadline_ms => {
-            Verdict::pending(reason, message).recheck_at(deadline_ms)
+    Ok(match unscheduled.since_ms().or(created_ms) {
+        Some(since_ms) => {
+            let deadline_ms = since_ms.saturating_add(grace_ms);
+            Verdict::pending_until(deadline_ms, input.now_ms(), reason, message)
         }
-        _ => Verdict::failed(reason, message),
+        None => Verdict::failed(reason, message),
     })
 }
 
@@ -144,6 +197,51 @@ mod tests {
         let verdict = harness::judge_at::<Core>(UNSCHEDULABLE, 75_000).unwrap();
         assert_eq!(verdict.state, "Failed");
         assert_eq!(verdict.recheck_at_ms, None);
+    }
+
+    #[test]
+    fn a_crash_is_forgotten_ten_minutes_after_it() {
+        let pod = r#"{"apiVersion": "v1", "kind": "Pod", "status": {"phase": "Running",
+            "containerStatuses": [{"name": "a", "ready": false, "state": {"running": {}},
+            "lastState": {"terminated": {"exitCode": 1, "finishedAt": "1970-01-01T00:01:00Z"}}}]}}"#;
+        let verdict = harness::judge_at::<Core>(pod, 659_999).unwrap();
+        assert_eq!(verdict.state, "Failed");
+        assert_eq!(verdict.recheck_at_ms, Some(660_000));
+        let verdict = harness::judge_at::<Core>(pod, 660_000).unwrap();
+        assert_eq!((&*verdict.state, &*verdict.reason), ("Pending", "NotReady"));
+        assert_eq!(verdict.recheck_at_ms, None);
+    }
+
+    #[test]
+    fn an_image_that_is_not_pulled_is_looked_at_again_when_its_grace_ends() {
+        let pod = |times: &str| {
+            format!(
+                r#"{{"apiVersion": "v1", "kind": "Pod",
+                    "metadata": {{"creationTimestamp": "1970-01-01T00:00:00Z"}},
+                    "status": {{"phase": "Pending", {times} "containerStatuses": [{{"name": "a",
+                    "state": {{"waiting": {{"reason": "ErrImagePull", "message": "no such host"}}}}}}]}}}}"#
+            )
+        };
+        let scheduled = r#""conditions": [{"type": "PodScheduled", "status": "True",
+            "lastTransitionTime": "1970-01-01T00:05:00Z"}],"#;
+        let initialized = r#""startTime": "1970-01-01T00:05:00Z", "initContainerStatuses": [
+            {"state": {"terminated": {"exitCode": 0, "finishedAt": "1970-01-01T00:10:00Z"}}}],"#;
+        let table = [
+            (pod(""), 60_000),
+            (pod(scheduled), 360_000),
+            (pod(initialized), 660_000),
+        ];
+        for (pod, deadline_ms) in table {
+            let verdict = harness::judge_at::<Core>(&pod, deadline_ms - 1).unwrap();
+            assert_eq!(
+                (&*verdict.state, &*verdict.reason),
+                ("Pending", "ErrImagePull")
+            );
+            assert_eq!(verdict.recheck_at_ms, Some(deadline_ms), "{pod}");
+            let verdict = harness::judge_at::<Core>(&pod, deadline_ms).unwrap();
+            assert_eq!(verdict.state, "Failed");
+            assert_eq!(verdict.message, "container a: no such host");
+        }
     }
 
     #[test]
@@ -191,7 +289,9 @@ mod tests {
     fn only_waits_for_which_somebody_is_needed_fail_a_pod() {
         let table = [
             ("CrashLoopBackOff", "Failed"),
-            ("ErrImagePull", "Failed"),
+            ("ImagePullBackOff", "Failed"),
+            ("ErrImageNeverPull", "Failed"),
+            ("ErrImagePull", "Pending"),
             ("CreateContainerConfigError", "Failed"),
             ("InvalidImageName", "Failed"),
             ("ContainerCreating", "Pending"),

@@ -3,6 +3,7 @@
 //!
 //! All of them report the same conditions, in different places of the status: see [`parts`].
 
+mod parents;
 mod parts;
 mod rules;
 
@@ -14,6 +15,8 @@ pub struct Gateway;
 const GROUP: &str = "gateway.networking.k8s.io";
 
 const ROUTES: [&str; 5] = ["HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute"];
+
+const ROUTE_FIELDS: [&str; 3] = ["/metadata/namespace", "/spec/parentRefs", "/status/parents"];
 
 /// Metadata fields that every rule of this group reads.
 const METADATA: [&str; 3] = [
@@ -40,11 +43,11 @@ impl Interpreter for Gateway {
             kind("BackendTLSPolicy", &["/status/ancestors"]),
             Kind::new(GROUP, "*", "ReferenceGrant").fields(&standard::DELETION_FIELDS),
         ])
-        .kinds(ROUTES.map(|route| kind(route, &["/status/parents"])))
+        .kinds(ROUTES.map(|route| kind(route, &ROUTE_FIELDS)))
         .states(&[READY, PRESENT, PENDING, FAILED, TERMINATING])
     }
 
-    fn interpret(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+    fn judge(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
         let rule = match object.kind() {
             "GatewayClass" => rules::gateway_class,
             "Gateway" | "ListenerSet" => rules::gateway,
@@ -70,6 +73,11 @@ mod tests {
     #[test]
     fn every_fixture_holds() {
         kindsight_sdk::harness::check_fixtures::<Gateway>();
+    }
+
+    #[test]
+    fn no_damage_makes_an_object_ready() {
+        kindsight_sdk::harness::check_mutations::<Gateway>();
     }
 
     #[test]

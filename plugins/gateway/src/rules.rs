@@ -1,12 +1,14 @@
 //! One rule per Kind: its parts, and the conditions they must report.
 //!
 //! As Argo CD's scripts, which do not cover TLS, TCP and UDP routes. Conditions of an older generation
-//! do not count. Two things are stricter: a Gateway must report Programmed and any other Kind
-//! Accepted, where Argo CD takes a missing condition for True; and a refused listener fails its
-//! Gateway also while that is being programmed.
+//! do not count. Three things are stricter: a Gateway must report Programmed and any other Kind
+//! Accepted, where Argo CD takes a missing condition for True; a refused listener fails its
+//! Gateway also while that is being programmed; and a route waits for each parent its spec names, where
+//! Argo CD is content with the parents that answer.
 
 use kindsight_sdk::prelude::*;
 
+use crate::parents;
 use crate::parts::{Part, complaint};
 
 pub(crate) fn gateway_class(object: &Object<'_>) -> Verdict {
@@ -26,8 +28,8 @@ pub(crate) fn gateway(object: &Object<'_>) -> Verdict {
     judge(object, "Programmed", own.chain(listeners))
 }
 
-/// One current parent is enough: those whose conditions are all of an older generation belong to a
-/// controller that is slow, or gone.
+/// Every parent in the spec must have an answer, but not a current one: parents whose conditions are all
+/// of an older generation belong to a controller that is slow, or gone. One current parent is enough.
 pub(crate) fn route(object: &Object<'_>) -> Verdict {
     let parents = object.at("/status/parents").items();
     let current = parents.filter(|parent| !object.conditions_of(*parent).are_all_stale());
@@ -37,7 +39,14 @@ pub(crate) fn route(object: &Object<'_>) -> Verdict {
         conditions: object.conditions_of(parent),
         required: Some("Accepted"),
     });
-    judge(object, "Accepted", parts)
+    let verdict = judge(object, "Accepted", parts);
+    if verdict.state != "Ready" {
+        return verdict;
+    }
+    if !object.spec().is_object() {
+        return standard::spec_not_reported();
+    }
+    parents::unanswered(object).unwrap_or(verdict)
 }
 
 /// Every ancestor must have observed the newest generation.

@@ -4,7 +4,8 @@
 //! those of wrangler (Rancher) and kubectl-status, merged with the 196 types that occur in Argo CD's
 //! examples. A type is compared word by word, without its domain.
 
-use crate::words::tokens;
+use crate::evidence::Outweighed;
+use crate::words::{is_denied, is_negated, tokens};
 
 /// Meaning of a condition's status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,6 +133,8 @@ const ENDINGS: &[(&str, Role)] = &[
     ("updating", Role::Transition),
     ("upgrading", Role::Transition),
     ("waiting", Role::Transition),
+    // OrphanedResourceWarning.
+    ("warning", Role::Other),
 ];
 
 /// Words that make a type a failure wherever they occur, unless it ends in a good word.
@@ -171,28 +174,88 @@ const ABNORMAL: &[&str] = &[
 /// Particles after the word that counts: `ScalingUp`, `RollingOut`.
 const PARTICLES: &[&str] = &["down", "out", "over", "up"];
 
+/// Words of [`ABNORMAL`] for an attempt that failed: it may have succeeded since.
+const ATTEMPTS: &[&str] = &[
+    "error", "errored", "errors", "failed", "failure", "failures",
+];
+
+/// Words of [`ABNORMAL`] for something that is referred to and not there: it may not be needed.
+const REFERENCES: &[&str] = &["mismatch", "missing", "orphan", "orphaned"];
+
+/// Words for the work of a controller, in types and reasons that say it is paused.
+const WORK: &[&str] = &[
+    "reconcile",
+    "reconciler",
+    "reconciliation",
+    "reconciling",
+    "rollout",
+    "sync",
+    "synchronization",
+    "syncing",
+];
+
 /// Role of a condition type.
 pub(crate) fn role(name: &str) -> Role {
-    let name = name.rsplit('/').next().unwrap_or(name);
-    let tokens = tokens(name);
+    let tokens = tokens(without_domain(name));
     let whole = tokens.concat();
     if let Some((_, role)) = WHOLE.iter().find(|(word, _)| *word == whole) {
         return *role;
+    }
+    if pauses_work(&tokens) {
+        return Role::Pause;
     }
     let mut from_the_end = tokens.iter().rev().map(String::as_str);
     let last = from_the_end.find(|token| !PARTICLES.contains(token));
     if let Some((_, role)) = ENDINGS.iter().find(|(word, _)| Some(*word) == last) {
         return match role {
+            // NoPodsReady and PartiallyAvailable are on their way while they are True.
+            role if role.is_positive() && is_negated(&tokens) => Role::Transition,
             Role::Part if tokens.len() == 1 => Role::Step,
             role => *role,
         };
     }
     let mut words = tokens.iter().map(String::as_str);
-    if words.any(|word| ABNORMAL.contains(&word)) {
+    if words.any(|word| ABNORMAL.contains(&word)) && !is_denied(&tokens) {
         Role::Abnormal
     } else {
         Role::Other
     }
+}
+
+/// What outweighs the failure that a condition of that type reports. Types of one word, such as
+/// `Degraded`, are about the whole object, and nothing outweighs them.
+pub(crate) fn outweighed(name: &str) -> Outweighed {
+    let tokens = tokens(without_domain(name));
+    let abnormal = tokens.iter().map(String::as_str);
+    let abnormal: Vec<_> = abnormal.filter(|token| ABNORMAL.contains(token)).collect();
+    let are_all = |words: &[&str]| abnormal.iter().all(|token| words.contains(token));
+    // A quota or a webhook refuses Pods, as for the Kinds with a rule.
+    if tokens.len() < 2 || tokens.concat() == "replicafailure" {
+        Outweighed::Never
+    } else if !abnormal.is_empty() && are_all(REFERENCES) {
+        Outweighed::ByHealth
+    } else if are_all(ATTEMPTS) {
+        Outweighed::ByCounts
+    } else {
+        Outweighed::Never
+    }
+}
+
+/// Returns whether a reason says that the controller's work on the object is paused.
+pub(crate) fn is_pause_of_work(reason: &str) -> bool {
+    // Most reasons need no look at their words.
+    let endings = ["aused", "AUSED", "uspended", "USPENDED"];
+    endings.iter().any(|ending| reason.contains(ending)) && pauses_work(&tokens(reason))
+}
+
+/// `ReconciliationPaused`, and not `PausedPodsMissing` or `ReconciliationNotPaused`.
+fn pauses_work(tokens: &[String]) -> bool {
+    let any = |words: &[&str]| tokens.iter().any(|token| words.contains(&token.as_str()));
+    any(&["paused", "suspended"]) && any(WORK) && !any(ABNORMAL) && !is_negated(tokens)
+}
+
+fn without_domain(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
 }
 
 #[cfg(test)]
@@ -211,17 +274,42 @@ mod tests {
             ("example.com/statefulset-available", Role::Part),
             ("NotReady", Role::Abnormal),
             ("HasErrors", Role::Abnormal),
+            ("NotDegraded", Role::Other),
+            ("PartiallyFailed", Role::Abnormal),
             ("InvalidSpec", Role::Abnormal),
             ("CatalogSourcesUnhealthy", Role::Abnormal),
             ("ErrorHandlingReady", Role::Part),
             ("InstallPlanPending", Role::Transition),
             ("ScalingUp", Role::Transition),
             ("Paused", Role::Pause),
+            ("ReconciliationPaused", Role::Pause),
+            ("ReconcileSuspended", Role::Pause),
+            ("ReconciliationNotPaused", Role::Other),
+            ("PodsPaused", Role::Other),
+            ("NoPodsReady", Role::Transition),
+            ("PartiallyAvailable", Role::Transition),
             ("ContinuousArchiving", Role::Other),
             ("", Role::Other),
         ];
         for (name, expected) in table {
             assert_eq!(role(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_failure_of_one_attempt_weighs_less_than_one_of_the_whole() {
+        let table = [
+            ("Degraded", Outweighed::Never),
+            ("Failed", Outweighed::Never),
+            ("ReplicaFailure", Outweighed::Never),
+            ("InvalidSpec", Outweighed::Never),
+            ("CatalogSourcesUnhealthy", Outweighed::Never),
+            ("example.com/FailedScale", Outweighed::ByCounts),
+            ("PodsScheduledByQueue", Outweighed::ByCounts),
+            ("InstallPlanMissing", Outweighed::ByHealth),
+        ];
+        for (name, expected) in table {
+            assert_eq!(outweighed(name), expected, "{name}");
         }
     }
 }

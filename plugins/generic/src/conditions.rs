@@ -7,11 +7,16 @@ use kindsight_sdk::prelude::*;
 use crate::condition_types::Role;
 use crate::effort;
 use crate::evidence::{Evidence, Says};
-use crate::words::{Meaning, meaning};
+use crate::words::{Meaning, is_under_way, meaning};
 use claim::Claim;
 
-/// Evidence from a list of conditions; empty where none of them is evidence.
-pub(crate) fn evidence(holder: Node<'_>, generation: Option<i64>) -> Vec<Evidence> {
+/// Evidence from a list of conditions; empty where none of them is evidence. `is_settled`: whether something
+/// else shows that a change is done that a condition still lists as True.
+pub(crate) fn evidence(
+    holder: Node<'_>,
+    generation: Option<i64>,
+    is_settled: &dyn Fn() -> bool,
+) -> Vec<Evidence> {
     let list = holder.get("conditions");
     let all: Vec<Claim<'_>> = claims(list).collect();
     if all.is_empty() {
@@ -26,8 +31,20 @@ pub(crate) fn evidence(holder: Node<'_>, generation: Option<i64>) -> Vec<Evidenc
     let is_history = current.len() < all.len() && summed_up.is_none();
     let read = current
         .into_iter()
-        .filter_map(|claim| read(claim, summed_up));
+        .filter_map(|claim| read(claim, summed_up, is_settled));
     read.chain(is_history.then(history)).collect()
+}
+
+/// Evidence that the object is paused, whatever generation it is of: while a controller leaves an object
+/// alone, it does not observe newer generations either.
+pub(crate) fn pause(holder: Node<'_>) -> Option<Evidence> {
+    let is_pause = |claim: &Claim<'_>| match claim.role {
+        Role::Pause => claim.is(ConditionStatus::True),
+        _ => claim.is_pause_of_work(),
+    };
+    let mut claims = claims(holder.get("conditions"));
+    let pause = claims.find(is_pause)?;
+    Some(pause.evidence(Says::Suspended))
 }
 
 /// Pending: some conditions are of an older generation, and this one has no summary.
@@ -47,7 +64,10 @@ pub(crate) fn any_holds(holder: Node<'_>, generation: Option<i64>) -> bool {
 /// was not written by a controller.
 pub(crate) fn are_genuine(holder: Node<'_>) -> bool {
     let mut items = holder.get("conditions").items();
-    items.all(|item| item.get("status").text().is_some())
+    items.all(|item| {
+        let has_text = item.get("status").text().is_some();
+        has_text || Claim::new(item.get("type").text_or_empty(), item).is_genuine()
+    })
 }
 
 /// Returns whether any condition names the generation it was set for.
@@ -89,15 +109,20 @@ fn sums_up(claims: &[Claim<'_>]) -> Option<bool> {
 }
 
 /// Evidence from one condition. `summed_up`: the result of [`sums_up`].
-fn read(claim: Claim<'_>, summed_up: Option<bool>) -> Option<Evidence> {
+fn read(
+    claim: Claim<'_>,
+    summed_up: Option<bool>,
+    is_settled: &dyn Fn() -> bool,
+) -> Option<Evidence> {
     let is_true = claim.is(ConditionStatus::True);
     let says = match claim.role {
+        role if role != Role::Pause && claim.is_pause_of_work() => Some(Says::Suspended),
         Role::Summary | Role::End if is_true => Some(holds(claim)),
         Role::Summary | Role::End => Some(does_not_hold(claim)),
         Role::Verdict | Role::Acceptance if is_true && summed_up.is_none() => Some(holds(claim)),
         Role::Verdict | Role::Acceptance | Role::Step | Role::Part => detail(claim, summed_up),
         Role::Abnormal if is_true => abnormal(claim),
-        Role::Transition => transition(claim),
+        Role::Transition => transition(claim, is_settled),
         Role::Pause if is_true => Some(Says::Suspended),
         Role::Other => other(claim, summed_up),
         Role::Abnormal | Role::Pause => None,
@@ -136,6 +161,10 @@ fn detail(claim: Claim<'_>, summed_up: Option<bool>) -> Option<Says> {
 
 fn detail_missing(claim: Claim<'_>, is_ready: bool) -> Option<Says> {
     let is_part = claim.role == Role::Part;
+    let is_off = claim.why() == Some(Meaning::Suspended) && !claim.is_failure();
+    if is_off && !(is_part && is_ready) {
+        return Some(Says::Suspended);
+    }
     let refused = claim.role == Role::Acceptance && claim.why() != Some(Meaning::Pending);
     match (claim.is_failure() || refused, is_ready) {
         (true, true) if is_part => Some(Says::Doubtful),
@@ -149,20 +178,21 @@ fn detail_missing(claim: Claim<'_>, is_ready: bool) -> Option<Says> {
 
 /// An abnormal condition that is True.
 fn abnormal(claim: Claim<'_>) -> Option<Says> {
-    match (claim.severity(), claim.why()) {
-        (Some("Info"), _) => None,
-        (_, Some(Meaning::Pending)) => Some(Says::Pending),
+    match claim.severity() {
+        Some("Info") => None,
+        _ if is_under_way(claim.reason()) => Some(Says::Pending),
         _ => Some(Says::Failed),
     }
 }
 
-/// A change that is under way, paused, given up or done.
-fn transition(claim: Claim<'_>) -> Option<Says> {
+/// A change that is under way, paused, given up or done. Its own word that it is done is not enough while
+/// it is True.
+fn transition(claim: Claim<'_>, is_settled: &dyn Fn() -> bool) -> Option<Says> {
     match (claim.status, claim.why()) {
         (_, Some(Meaning::Suspended)) => Some(Says::Suspended),
         (ConditionStatus::False, Some(Meaning::Failed)) => Some(Says::Failed),
-        (ConditionStatus::False, _)
-        | (ConditionStatus::True, Some(Meaning::Good | Meaning::Finished)) => None,
+        (ConditionStatus::False, _) | (ConditionStatus::True, Some(Meaning::Finished)) => None,
+        (ConditionStatus::True, Some(Meaning::Good)) => (!is_settled()).then_some(Says::Doubtful),
         (ConditionStatus::True, _) => Some(Says::Pending),
         (ConditionStatus::Unknown, _) => Some(Says::Doubtful),
     }

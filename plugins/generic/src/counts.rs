@@ -33,6 +33,13 @@ pub(crate) fn are_full(object: &Object<'_>) -> bool {
     counts.peek().is_some() && counts.all(|(_, have, want)| have >= want && want > 0)
 }
 
+/// Returns whether the counts are full, and one of them is not of ready ones alone: the ready ones may be
+/// those from before a change.
+pub(crate) fn have_settled(object: &Object<'_>) -> bool {
+    let is_of_the_change = |name: &str| name.contains("vailable") || name.contains("pdated");
+    are_full(object) && compared(object).any(|(name, ..)| is_of_the_change(name))
+}
+
 /// Counts: name, value and target.
 fn compared<'a>(object: &Object<'a>) -> impl Iterator<Item = (&'a str, i64, i64)> + use<'a> {
     let (spec, status) = (object.spec(), object.status());
@@ -53,13 +60,17 @@ fn target(spec: Node<'_>, status: Node<'_>, name: &str, units: usize) -> Option<
     if let Some((_, whole)) = PAIRS.iter().find(|(part, _)| *part == name) {
         return status.get(whole).integer();
     }
-    let what = PREFIXES
-        .iter()
-        .find_map(|prefix| name.strip_prefix(prefix))?;
+    // What is there now is compared with what is desired alone: others may count another revision.
+    let current = name.strip_prefix("current");
+    let mut prefixes = PREFIXES.iter();
+    let what = current.or_else(|| prefixes.find_map(|prefix| name.strip_prefix(prefix)))?;
     what.starts_with(|first: char| first.is_ascii_uppercase())
         .then_some(())?;
     if !effort::spend(units) {
         return None;
+    }
+    if current.is_some() {
+        return status.get(&format!("desired{what}")).integer();
     }
     let plain = uncapitalised(what);
     let asked = if what == "Replicas" {
@@ -101,7 +112,14 @@ pub(crate) fn are_clear(object: &Object<'_>) -> bool {
         what == Some("Replicas") || PAIRS.iter().any(|(part, _)| part == name)
     });
     let asked = object.spec().get("replicas");
-    let mut counts = counts.map(|(_, count)| count).chain([asked]);
+    let (current, desired) = (
+        object.status().get("currentReplicas"),
+        object.status().get("desiredReplicas"),
+    );
+    let compared = [current, desired].into_iter();
+    let compared = compared.filter(|_| current.is_present() && desired.is_present());
+    let counts = counts.map(|(_, count)| count).chain([asked]);
+    let mut counts = counts.chain(compared);
     counts.all(|count| !count.is_present() || count.integer().is_some())
 }
 
@@ -122,6 +140,8 @@ mod tests {
                 true,
             ),
             (r#"{"tasksReady": "0/1"}"#, true),
+            (r#"{"currentReplicas": 1, "desiredReplicas": 3}"#, true),
+            (r#"{"currentReplicas": 1, "replicas": 3}"#, false),
             (r#"{"members": 3, "readyMembers": 3}"#, false),
             (r#"{"readyMembers": 3}"#, false),
             (r#"{"replicas": "many", "readyReplicas": 2}"#, false),

@@ -46,6 +46,17 @@ impl From<Meaning> for Says {
     }
 }
 
+/// Other evidence that outweighs a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outweighed {
+    /// None.
+    Never,
+    /// Full counts: whatever failed has succeeded since.
+    ByCounts,
+    /// As before, or anything that is explicitly well: what is missing may not be needed.
+    ByHealth,
+}
+
 /// One piece of evidence in an object.
 #[derive(Debug, Clone)]
 pub(crate) struct Evidence {
@@ -53,6 +64,7 @@ pub(crate) struct Evidence {
     /// One `CamelCase` word.
     pub(crate) reason: String,
     pub(crate) message: String,
+    pub(crate) outweighed: Outweighed,
 }
 
 impl Evidence {
@@ -63,7 +75,27 @@ impl Evidence {
             says,
             reason: words.next().unwrap_or_default(),
             message: message.into(),
+            outweighed: Outweighed::Never,
         }
+    }
+
+    /// Sets what outweighs it.
+    pub(crate) fn outweighed(mut self, outweighed: Outweighed) -> Self {
+        self.outweighed = outweighed;
+        self
+    }
+
+    /// Reduces a failure that full counts, or anything that is well, outweighs to a doubt.
+    pub(crate) fn weighed_against(self, is_full: bool, is_well: bool) -> Self {
+        let is_outweighed = match self.outweighed {
+            Outweighed::Never => false,
+            Outweighed::ByCounts => is_full,
+            Outweighed::ByHealth => is_full || is_well,
+        };
+        if self.says == Says::Failed && is_outweighed {
+            return self.contradicting();
+        }
+        self
     }
 
     /// Reduces it to a doubt about an object that reports ready.

@@ -1,8 +1,8 @@
 //! Interpreter for Kinds without a rule of their own.
 //!
 //! It knows no API group and no Kind, only the usual conventions of controllers: conditions
-//! ([`conditions`]), words like `phase: Running` ([`members`], [`words`]), counts ([`counts`]) and
-//! the same in nested parts of the status ([`nested`]). Each is a piece of [`evidence`] and the worst
+//! ([`conditions`]), words like `phase: Running` ([`members`], [`words`]), counts ([`counts`]), what is
+//! asked for ([`desired`]) and the same in nested parts of the status ([`nested`]). Each is a piece of [`evidence`] and the worst
 //! piece decides ([`weigh`]); Ready requires a good piece and none against it. Without evidence, or
 //! with pieces that contradict each other, the verdict is Present.
 //!
@@ -14,6 +14,7 @@
 mod condition_types;
 mod conditions;
 mod counts;
+mod desired;
 mod effort;
 mod evidence;
 mod members;
@@ -60,13 +61,16 @@ impl Interpreter for Generic {
         )
         .kind(
             Kind::new("*", "*", "*")
+                .uses_now()
                 .fields(&standard::DELETION_FIELDS)
                 .fields(&[
                     "/metadata/creationTimestamp",
                     "/metadata/generation",
+                    "/spec/desiredState",
                     "/spec/replicas",
                     "/status",
                 ])
+                .fields(&desired::MANAGED)
                 .fields(&PAUSE_FLAGS),
         )
         .states(&ALL)
@@ -74,13 +78,13 @@ impl Interpreter for Generic {
         .settings_schema(silence::SETTINGS_SCHEMA)
     }
 
-    fn interpret(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
+    fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         if let Some(verdict) = standard::deletion(object) {
             return Ok(verdict);
         }
         effort::begin();
         let verdict = stalled(object)
-            .or_else(|| unobserved(object))
+            .or_else(|| unobserved(object).map(|pending| paused(object).unwrap_or(pending)))
             .or_else(|| weigh::verdict(object))
             .map(doubt_what_is_too_much);
         match suspended(object) {
@@ -101,6 +105,13 @@ fn suspended(object: &Object<'_>) -> Option<Verdict> {
     let flag = PAUSE_FLAGS.iter().find(|flag| object.at(flag).is_true())?;
     let name = flag.trim_start_matches('/').replace('/', ".");
     Some(Verdict::suspended("Suspended", format!("{name} is set")))
+}
+
+/// Suspended by its conditions. Only for a generation that is not observed: in any other they are weighed
+/// with the rest.
+fn paused(object: &Object<'_>) -> Option<Verdict> {
+    let pause = conditions::pause(object.status())?;
+    evidence::verdict(vec![pause])
 }
 
 /// Returns whether the object has finished, and so is not suspended, whatever its spec says.
@@ -146,6 +157,11 @@ mod tests {
     #[test]
     fn every_fixture_holds() {
         kindsight_sdk::harness::check_fixtures::<Generic>();
+    }
+
+    #[test]
+    fn no_damage_makes_an_object_ready() {
+        kindsight_sdk::harness::check_mutations::<Generic>();
     }
 
     /// Fields that a reporter leaves out or rewrites never make an object ready.

@@ -83,13 +83,10 @@ pub(crate) fn words(holder: Node<'_>, corroborated: bool) -> Vec<Evidence> {
         .filter_map(|(name, value)| Some((name, value.text()?)))
         .filter(|(_, text)| !text.is_empty())
         .collect();
-    let says_good = |text| matches!(meaning(text), Some(Meaning::Good | Meaning::Finished));
     let another_good = words
         .iter()
-        .any(|(_, text)| !is_running(text) && says_good(text));
-    let whole_is_good = words
-        .iter()
-        .any(|(name, text)| WHOLE_STATES.contains(name) && says_good(text));
+        .any(|(name, text)| !is_running(text) && says_good(name, text));
+    let whole_is_good = whole_is_good(&words);
     let believed = !is_task && (corroborated || another_good);
     let read = |(name, text): (&str, &str)| {
         if is_running(text) && !believed {
@@ -103,6 +100,30 @@ pub(crate) fn words(holder: Node<'_>, corroborated: bool) -> Vec<Evidence> {
         }
     };
     words.into_iter().map(read).collect()
+}
+
+/// Returns whether a state word of the whole object is good.
+pub(crate) fn are_good(status: Node<'_>) -> bool {
+    let words = WHOLE_STATES
+        .iter()
+        .filter_map(|name| Some((*name, status.get(name).text()?)));
+    whole_is_good(&words.collect::<Vec<_>>())
+}
+
+fn whole_is_good(words: &[(&str, &str)]) -> bool {
+    let mut words = words.iter();
+    words.any(|(name, text)| WHOLE_STATES.contains(name) && says_good(name, text))
+}
+
+fn says_good(name: &str, text: &str) -> bool {
+    let is_good = matches!(meaning(text), Some(Meaning::Good | Meaning::Finished));
+    is_good && !is_only_accepted(name, text)
+}
+
+/// Returns whether the word says no more than that the object was accepted. That is the first step of a
+/// phase, and the last of a `state` that a proxy or gateway reports on its configuration.
+fn is_only_accepted(name: &str, text: &str) -> bool {
+    name != "state" && tokens(text).last().is_some_and(|last| last == "accepted")
 }
 
 /// Doubt about `Running`, which is ready for a server and half way for a task.
@@ -119,6 +140,9 @@ fn word(name: &str, text: &str) -> Evidence {
     let message = format!("{name} is {text}");
     match meaning(text) {
         Some(Meaning::Absent) if !WHOLE_STATES.contains(&name) => {
+            Evidence::new(Says::Doubtful, &["StateUnclear"], message)
+        }
+        Some(Meaning::Good) if is_only_accepted(name, text) => {
             Evidence::new(Says::Doubtful, &["StateUnclear"], message)
         }
         Some(meaning) => Evidence::new(meaning.into(), &[text, name], message),

@@ -28,13 +28,27 @@ pub(crate) fn evidence(status: Node<'_>, generation: Option<i64>) -> Vec<Evidenc
     found
 }
 
+/// Returns whether any part directly below the status, or any item of a list there, is well. That does not
+/// make the whole well, but speaks against a failure that may be none.
+pub(crate) fn any_is_well(status: Node<'_>) -> bool {
+    let is_well = |part: Node<'_>| {
+        let mut said = words(part, false).into_iter().chain(flags(part));
+        said.any(|piece| piece.says.is_good())
+    };
+    let mut parts = status.members().filter(|(name, _)| is_of_now(name));
+    parts.any(|(_, member)| {
+        let mut parts = std::iter::once(member).chain(member.items());
+        parts.any(|part| part.is_object() && effort::spend(UNITS_PER_PART) && is_well(part))
+    })
+}
+
 fn collect(holder: Node<'_>, generation: Option<i64>, depth: usize, found: &mut Vec<Evidence>) {
     if depth > DEPTH_MAX {
         return;
     }
     for (_, member) in holder.members().filter(|(name, _)| is_of_now(name)) {
         if member.is_object() && effort::spend(UNITS_PER_PART) {
-            let mut part = conditions::evidence(member, generation);
+            let mut part = conditions::evidence(member, generation, &|| true);
             part.extend(words(member, false));
             part.extend(flags(member).filter(|piece| !piece.says.is_good()));
             collect(member, generation, depth + 1, &mut part);
@@ -54,7 +68,7 @@ fn items(list: Node<'_>, generation: Option<i64>, depth: usize) -> Vec<Evidence>
     let read: Vec<_> = read.collect();
     let conditions = read
         .iter()
-        .map(|item| conditions::evidence(*item, generation));
+        .map(|item| conditions::evidence(*item, generation, &|| true));
     let conditions: Vec<_> = conditions.collect();
     let all_speak = conditions.iter().all(|item| !item.is_empty());
     let every_item_speaks = all_speak && read.len() == list.items().len();

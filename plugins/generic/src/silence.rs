@@ -24,20 +24,21 @@ pub(crate) const SETTINGS_SCHEMA: &str = r#"{
 
 /// Pending while the object is new, then Present; Present at once without a creation time.
 pub(crate) fn verdict(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
-    let created_ms = object.at("/metadata/creationTimestamp").time_ms();
-    if let Some(created_ms) = created_ms {
-        let grace_ms = input.setting_ms("statusGraceSeconds", STATUS_GRACE_S)?;
-        let deadline_ms = created_ms.saturating_add(grace_ms);
-        if input.now_ms() < deadline_ms {
-            let message = "it is new and has not reported anything yet";
-            return Ok(Verdict::pending("NoStatusYet", message).recheck_at(deadline_ms));
+    let silent = || {
+        if object.status().is_empty() {
+            Verdict::present("NoStatus", "it reports no status")
+        } else {
+            Verdict::present("NoKnownSignal", "nothing in its status is a known signal")
         }
-    }
-    Ok(if object.status().is_empty() {
-        Verdict::present("NoStatus", "it reports no status")
-    } else {
-        Verdict::present("NoKnownSignal", "nothing in its status is a known signal")
-    })
+    };
+    let Some(created_ms) = object.at("/metadata/creationTimestamp").time_ms() else {
+        return Ok(silent());
+    };
+    let grace_ms = input.setting_ms("statusGraceSeconds", STATUS_GRACE_S)?;
+    let deadline_ms = created_ms.saturating_add(grace_ms);
+    let message = "it is new and has not reported anything yet";
+    let new = Verdict::pending("NoStatusYet", message);
+    Ok(new.until(deadline_ms, input.now_ms(), silent))
 }
 
 #[cfg(test)]

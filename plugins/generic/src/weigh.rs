@@ -5,8 +5,8 @@
 
 use kindsight_sdk::prelude::*;
 
-use crate::evidence::{self, Evidence, Says};
-use crate::{conditions, counts, members, nested};
+use crate::evidence::{self, Evidence, Outweighed, Says};
+use crate::{conditions, counts, desired, members, nested};
 
 /// Verdict by the evidence in the object, if there is any.
 pub(crate) fn verdict(object: &Object<'_>) -> Option<Verdict> {
@@ -41,13 +41,14 @@ fn untrusted(object: &Object<'_>) -> Option<Verdict> {
     None
 }
 
-/// Returns whether the status belongs to a spec: it counts replicas or names a generation. The spec
-/// may say that the object is suspended.
+/// Returns whether the status belongs to a spec: it counts replicas, names a generation, or tells a current
+/// state and not the desired one. The spec may say that the object is suspended.
 fn belongs_to_a_spec(object: &Object<'_>) -> bool {
     let status = object.status();
     counts::are_reported(object)
         || status.get("observedGeneration").is_present()
         || conditions::name_a_generation(status)
+        || desired::is_half(status)
 }
 
 /// Returns whether the generations, where present, are numbers.
@@ -60,20 +61,32 @@ fn generations_are_clear(object: &Object<'_>) -> bool {
 /// Evidence from the status itself, without nested parts.
 fn own(object: &Object<'_>) -> Vec<Evidence> {
     let status = object.status();
-    let conditions = conditions::evidence(status, object.generation());
+    let is_settled = || counts::have_settled(object) || members::are_good(status);
+    let conditions = conditions::evidence(status, object.generation(), &is_settled);
     let is_ready = conditions.iter().any(|piece| piece.says == Says::Ready);
-    let corroborated =
-        conditions::any_holds(status, object.generation()) || counts::are_full(object);
+    let is_full = counts::are_full(object);
+    let corroborated = conditions::any_holds(status, object.generation()) || is_full;
+    let differing = desired::differing(object);
     let members = members::evidence(status, corroborated);
     let members = members.into_iter().filter_map(|piece| match piece.says {
         // A summary outweighs an unknown word.
         Says::Doubtful if is_ready => None,
         Says::Failed if is_ready => Some(piece.contradicting()),
+        // What is stopped and asked to run is on its way.
+        Says::Suspended if differing.is_some() => None,
         _ => Some(piece),
     });
     let mut evidence: Vec<_> = conditions.into_iter().chain(members).collect();
     evidence.extend(counts::evidence(object));
-    evidence
+    evidence.extend(differing);
+    evidence.extend(desired::ready_missing(object));
+    let is_outweighable = |piece: &Evidence| piece.outweighed == Outweighed::ByHealth;
+    let is_well = evidence.iter().any(|piece| piece.says.is_good())
+        || (evidence.iter().any(is_outweighable) && nested::any_is_well(status));
+    let weighed = evidence.into_iter();
+    weighed
+        .map(|piece| piece.weighed_against(is_full, is_well))
+        .collect()
 }
 
 fn are_good(evidence: &[Evidence]) -> bool {

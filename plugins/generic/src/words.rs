@@ -3,9 +3,12 @@
 //! Values are compared as tokens: `ImportInProgress`, `IMPORT_IN_PROGRESS` and `import in progress`
 //! are the same. The words are in [`tables`].
 
+mod hold;
 mod tables;
 
 use crate::effort;
+use hold::{Hold, hold, is_zero};
+pub(crate) use hold::{is_denied, is_negated};
 use tables::{
     FAILED, FINISHED, GOOD, NEGATIONS, PAIRS, PENDING, PROSPECTS, STEADY, SUSPENDED, WHOLE,
 };
@@ -34,26 +37,60 @@ const GOOD_TOKENS_MAX: usize = 4;
 
 /// Meaning of a value, if it is known.
 pub(crate) fn meaning(text: &str) -> Option<Meaning> {
+    read(text).meaning
+}
+
+/// Returns whether a value says that something is on its way. One that only falls short of a good word,
+/// such as `PartiallyReady`, does not.
+pub(crate) fn is_under_way(text: &str) -> bool {
+    let reading = read(text);
+    reading.meaning == Some(Meaning::Pending) && !reading.is_held
+}
+
+/// Meaning of a value, and where it comes from.
+struct Reading {
+    meaning: Option<Meaning>,
+    /// It would be a good one, but for a word that holds it back.
+    is_held: bool,
+}
+
+fn read(text: &str) -> Reading {
     let tokens = tokens(text);
+    let plain = |meaning| Reading {
+        meaning,
+        is_held: false,
+    };
     let whole = tokens.concat();
     if let Some((_, meaning)) = WHOLE.iter().find(|(word, _)| *word == whole) {
-        return Some(*meaning);
+        return plain(Some(*meaning));
     }
     let found = found(&tokens);
     let worst = found.iter().flatten().copied().max();
     if worst == Some(Meaning::Failed) {
-        return worst;
+        return plain(worst);
     }
     // In English the last word decides: ProvisioningSucceeded, UpgradePending.
-    let meaning = found.last().copied().flatten().or(worst)?;
+    let last = found.last().copied().flatten().or(worst);
+    let Some(good @ (Meaning::Good | Meaning::Finished)) = last else {
+        return plain(last);
+    };
     let hoped_for = tokens
         .iter()
         .any(|token| PROSPECTS.contains(&token.as_str()));
-    let is_good = matches!(meaning, Meaning::Good | Meaning::Finished);
-    if is_good && (hoped_for || tokens.len() > GOOD_TOKENS_MAX) {
-        return worst.filter(|worst| *worst == Meaning::Pending);
+    if hoped_for || tokens.len() > GOOD_TOKENS_MAX {
+        return plain(worst.filter(|worst| *worst == Meaning::Pending));
     }
-    Some(meaning)
+    if worst == Some(Meaning::Suspended) {
+        // SuspendedSuccessfully.
+        return plain(worst);
+    }
+    match hold(text, &tokens, &found, good) {
+        None => plain(Some(good)),
+        Some(hold) => Reading {
+            meaning: (hold == Hold::Before).then_some(Meaning::Pending),
+            is_held: true,
+        },
+    }
 }
 
 /// Meaning of each token in its context.
@@ -67,6 +104,7 @@ fn found(tokens: &[String]) -> Vec<Option<Meaning>> {
             (Some(meaning), _) => Some(meaning),
             _ if token == "found" && negated_before => Some(Meaning::Failed),
             (None, Some(meaning)) if NEGATIONS.contains(&before) => negated(meaning),
+            (None, Some(meaning)) if is_zero(before) || before == "zero" => denied(meaning),
             (None, alone) => alone,
         });
         negated_before |= NEGATIONS.contains(&token.as_str());
@@ -98,6 +136,11 @@ fn pair(before: &str, token: &str) -> Option<Meaning> {
 /// Meaning of a negated word: `NotReady` is pending, `NotFailed` means nothing.
 fn negated(meaning: Meaning) -> Option<Meaning> {
     matches!(meaning, Meaning::Good | Meaning::Finished).then_some(Meaning::Pending)
+}
+
+/// None of a bad word: `0 failed` means nothing. A good word is held back later.
+fn denied(meaning: Meaning) -> Option<Meaning> {
+    (meaning <= Meaning::Good).then_some(meaning)
 }
 
 /// The lower-case words of a value, split at case changes and at anything but letters and digits.
@@ -169,6 +212,43 @@ mod tests {
             ("Pool Decommissioning Not Allowed", Some(Meaning::Failed)),
             ("CompletedWithErrors", Some(Meaning::Failed)),
             ("NotFound", Some(Meaning::Absent)),
+            ("NoPodsReady", Some(Meaning::Pending)),
+            ("NotAllReady", Some(Meaning::Pending)),
+            ("NotYetReady", Some(Meaning::Pending)),
+            ("not-in-service", Some(Meaning::Pending)),
+            ("PartiallyReady", Some(Meaning::Pending)),
+            ("PARTIALLY_AVAILABLE", Some(Meaning::Pending)),
+            ("PartiallySucceeded", Some(Meaning::Pending)),
+            ("NeverReady", Some(Meaning::Pending)),
+            ("NoLongerActive", Some(Meaning::Pending)),
+            ("isn't healthy", Some(Meaning::Pending)),
+            ("IncompleteApplied", Some(Meaning::Pending)),
+            ("UnderProvisioned", Some(Meaning::Pending)),
+            ("ZeroReplicasReady", Some(Meaning::Pending)),
+            ("0 ready", Some(Meaning::Pending)),
+            ("0/3 ready", Some(Meaning::Pending)),
+            ("1 of 3 ready", Some(Meaning::Pending)),
+            ("1Of3Ready", Some(Meaning::Pending)),
+            ("Only1Of3Ready", Some(Meaning::Pending)),
+            ("HealthyExceptOne", None),
+            ("DELETE_COMPLETE", None),
+            ("RollbackCompleted", None),
+            ("90% ready", Some(Meaning::Pending)),
+            ("CreatingReady", Some(Meaning::Pending)),
+            ("SuspendedSuccessfully", Some(Meaning::Suspended)),
+            ("Ready: false", None),
+            ("ActiveUnknown", None),
+            ("Ready 0", None),
+            ("10 Pods ready", Some(Meaning::Good)),
+            ("3/3 ready", Some(Meaning::Good)),
+            ("100% ready", Some(Meaning::Good)),
+            ("ReadyNoChanges", Some(Meaning::Good)),
+            ("Ready, 0 errors", Some(Meaning::Good)),
+            ("NoErrorsFoundReady", Some(Meaning::Failed)),
+            ("ReadOnlyAvailable", Some(Meaning::Good)),
+            ("MinimumReplicasAvailable", Some(Meaning::Good)),
+            ("BootstrapSucceeded", Some(Meaning::Finished)),
+            ("CreatingCompleted", Some(Meaning::Finished)),
             ("NotFailed", None),
             ("a very long sentence that ends in ready", None),
             ("blue", None),

@@ -1,6 +1,7 @@
 //! Ingress.
 //!
-//! As Argo CD: an address shows that a controller serves it. Many controllers never publish one
+//! As Argo CD: an address shows that a controller serves it, unless it says that a port cannot be served,
+//! which is a failure as it is for a Service. Many controllers never publish one
 //! (argo-cd#14607, #28345, #5620), so settings may name the classes without; such an Ingress is
 //! Present, because nothing shows that it works.
 
@@ -42,6 +43,9 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Fa
         return Ok(verdict);
     }
     let mut addresses = object.at("/status/loadBalancer/ingress").items();
+    if let Some(verdict) = addresses.clone().find_map(refused_port) {
+        return Ok(verdict);
+    }
     if addresses.any(Node::is_object) {
         return Ok(Verdict::ready("AddressAssigned", "it has an address"));
     }
@@ -51,6 +55,16 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Fa
     }
     let message = "its controller publishes no address, so whether it works is not known";
     Ok(Verdict::present("NoAddressExpected", message))
+}
+
+/// Failed, when a port of the address cannot be served.
+fn refused_port(address: Node<'_>) -> Option<Verdict> {
+    address.get("ports").items().find_map(|port| {
+        let error = port.get("error").text().filter(|error| !error.is_empty())?;
+        let number = port.get("port").integer().unwrap_or_default();
+        let message = format!("port {number} cannot be served: {error}");
+        Some(Verdict::failed("PortError", message))
+    })
 }
 
 fn class<'a>(object: &Object<'a>) -> Option<&'a str> {

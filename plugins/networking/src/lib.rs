@@ -20,11 +20,11 @@ impl Interpreter for Networking {
         )
         .kinds([ingress::kind(GROUP), ingress::kind("extensions")])
         .kinds(["NetworkPolicy", "IngressClass"].map(presence))
-        .states(&[READY, PRESENT, PENDING, TERMINATING])
+        .states(&[READY, PRESENT, PENDING, FAILED, TERMINATING])
         .settings_schema(ingress::SETTINGS_SCHEMA)
     }
 
-    fn interpret(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
+    fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         match object.kind() {
             "Ingress" => ingress::rule(object, input),
             "NetworkPolicy" | "IngressClass" => Ok(standard::presence(object)),
@@ -46,5 +46,10 @@ mod tests {
     #[test]
     fn every_fixture_holds() {
         kindsight_sdk::harness::check_fixtures::<Networking>();
+    }
+
+    #[test]
+    fn no_damage_makes_an_object_ready() {
+        kindsight_sdk::harness::check_mutations::<Networking>();
     }
 }

@@ -14,7 +14,7 @@ impl Interpreter for Policy {
             .states(&[READY, PRESENT, PENDING, FAILED, TERMINATING])
     }
 
-    fn interpret(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+    fn judge(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
         match object.kind() {
             "PodDisruptionBudget" => Ok(pod_disruption_budget::rule(object)),
             _ => Err(Failure::unsupported("another Kind of this group")),
@@ -35,5 +35,10 @@ mod tests {
     #[test]
     fn every_fixture_holds() {
         kindsight_sdk::harness::check_fixtures::<Policy>();
+    }
+
+    #[test]
+    fn no_damage_makes_an_object_ready() {
+        kindsight_sdk::harness::check_mutations::<Policy>();
     }
 }

@@ -4,7 +4,8 @@
 //! (`InsufficientPods` is no failure: argo-cd#20171), and Karmada's count: a budget below its minimum
 //! is Pending, during every rollout too (argo-cd#21198). A status that
 //! was observed and holds no counts is what kstatus calls Current; without them there is no evidence,
-//! so it is Present here.
+//! so it is Present here. The API server stores a new budget with all counts 0, which is no evidence
+//! before the controller has looked at it.
 
 use kindsight_sdk::prelude::*;
 
@@ -28,7 +29,14 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
     }
     let current = status.get("currentHealthy").integer();
     let desired = status.get("desiredHealthy").integer();
+    let was_observed = object
+        .observed_generation()
+        .is_some_and(|observed| observed > 0);
     match (current, desired) {
+        (Some(0), Some(0)) if !was_observed => Verdict::pending(
+            "GenerationNotObserved",
+            "the controller has not counted its Pods yet",
+        ),
         (Some(current), Some(desired)) if current < desired => Verdict::pending(
             "InsufficientPods",
             format!("{current} of {desired} Pods are healthy"),

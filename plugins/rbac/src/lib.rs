@@ -19,7 +19,7 @@ impl Interpreter for Rbac {
             .states(&[PRESENT, TERMINATING])
     }
 
-    fn interpret(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+    fn judge(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
         match object.kind() {
             kind if KINDS.contains(&kind) => Ok(standard::presence(object)),
             _ => Err(Failure::unsupported("another Kind of this group")),
@@ -40,5 +40,10 @@ mod tests {
     #[test]
     fn every_fixture_holds() {
         kindsight_sdk::harness::check_fixtures::<Rbac>();
+    }
+
+    #[test]
+    fn no_damage_makes_an_object_ready() {
+        kindsight_sdk::harness::check_mutations::<Rbac>();
     }
 }

@@ -42,7 +42,7 @@ impl Interpreter for Storage {
         .states(&[READY, PRESENT, PENDING, FAILED, TERMINATING])
     }
 
-    fn interpret(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+    fn judge(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
         let (group, kind) = (object.group(), object.kind());
         let rule = match (group, kind) {
             (STORAGE, "VolumeAttachment") => volume_attachment::rule,
@@ -67,5 +67,10 @@ mod tests {
     #[test]
     fn every_fixture_holds() {
         kindsight_sdk::harness::check_fixtures::<Storage>();
+    }
+
+    #[test]
+    fn no_damage_makes_an_object_ready() {
+        kindsight_sdk::harness::check_mutations::<Storage>();
     }
 }

@@ -24,8 +24,6 @@ pub fn unix_ms(text: &str) -> Option<i64> {
 /// Writes Unix milliseconds as Kubernetes writes times: `2026-01-31T12:00:00Z`, with milliseconds where
 /// there are any. Times outside of the years 0 to 9999 are written as the nearest one inside.
 pub fn rfc_3339(unix_ms: i64) -> String {
-    const FIRST_MS: i64 = -62_167_219_200_000;
-    const LAST_MS: i64 = 253_402_300_799_999;
     let unix_ms = unix_ms.clamp(FIRST_MS, LAST_MS);
     let (day, ms) = (
         unix_ms.div_euclid(86_400_000),
@@ -40,6 +38,11 @@ pub fn rfc_3339(unix_ms: i64) -> String {
     };
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}Z")
 }
+
+/// 0000-01-01T00:00:00Z.
+const FIRST_MS: i64 = -62_167_219_200_000;
+/// 9999-12-31T23:59:59.999Z.
+const LAST_MS: i64 = 253_402_300_799_999;
 
 /// Year, month and day of a number of days since 1970-01-01; the reverse of [`days`].
 fn date(days: i64) -> (i64, i64, i64) {
@@ -182,6 +185,12 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn any_moment_that_is_written_is_read_as_the_same(ms in FIRST_MS..=LAST_MS) {
+            let text = rfc_3339(ms);
+            prop_assert_eq!(unix_ms(&text), Some(ms), "{}", text);
+        }
+
         #[test]
         fn a_moment_is_what_a_library_says_it_is(
             (year, month, day) in (1971_i32..=9998, 1_u32..=12, 1_u32..=31),

@@ -25,13 +25,26 @@ impl<'a> Condition<'a> {
         self.node.get("type").text_or_empty()
     }
 
-    /// Its `status`, also as a boolean or in another case.
+    /// Its `status`, also as a boolean or in another case. `Unknown` where it has none: see
+    /// [`Condition::holds`].
     pub fn status(&self) -> ConditionStatus {
         match self.node.get("status").flag() {
             Some(true) => ConditionStatus::True,
             Some(false) => ConditionStatus::False,
             None => ConditionStatus::Unknown,
         }
+    }
+
+    /// Returns whether it has a `status`. Some Kinds list a condition only as long as it holds, with a
+    /// type and a message and nothing else (Argo CD's Application).
+    pub fn has_status(&self) -> bool {
+        self.node.get("status").is_present()
+    }
+
+    /// Returns whether it holds: its status is `True`, or it has none and is listed. For Kinds whose
+    /// conditions have no status, and for failures; [`Condition::is_true`] for any other.
+    pub fn holds(&self) -> bool {
+        self.is_true() || !self.has_status()
     }
 
     /// Returns whether its status is `True`.
@@ -129,4 +142,34 @@ fn is_older(condition: Condition<'_>, generation: Option<i64>) -> bool {
         let observed = condition.observed_generation();
         observed.is_some_and(|observed| observed < generation)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Object;
+
+    #[test]
+    fn a_condition_without_status_holds_and_is_not_true() {
+        let object = r#"{"status": {"conditions": [
+            {"type": "SyncError", "message": "no such revision"}, {"type": "Null", "status": null},
+            {"type": "True", "status": "True"}, {"type": "False", "status": "False"},
+            {"type": "Unknown", "status": "Unknown"}]}}"#;
+        let table = [
+            ("SyncError", false, true, false),
+            ("Null", false, true, false),
+            ("True", true, true, true),
+            ("False", true, false, false),
+            ("Unknown", true, false, false),
+        ];
+        let read = Object::read(object, |object| {
+            for (name, has_status, holds, is_true) in table {
+                let condition = object.conditions().find(name).unwrap();
+                assert_eq!(condition.has_status(), has_status, "{name}");
+                assert_eq!(condition.holds(), holds, "{name}");
+                assert_eq!(condition.is_true(), is_true, "{name}");
+            }
+            Ok(())
+        });
+        assert_eq!(read, Ok(()));
+    }
 }

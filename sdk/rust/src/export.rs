@@ -49,7 +49,7 @@ pub(crate) fn judge<I: Interpreter>(view: &[u8], now_ms: Option<i64>) -> Result<
         return Err(Failure::InvalidObject("not a JSON object".to_owned()));
     }
     let input = Input::new(root, now_ms);
-    let verdict = I::interpret(&Object::new(object), &input)?;
+    let verdict = I::judge(&Object::new(object), &input)?;
     if input.has_missed_time() {
         let what = "the rule reads the time, which its Kind does not ask for: declare it with `.uses_now()`";
         return Err(Failure::Internal(what.to_owned()));

@@ -3,6 +3,8 @@
 //! Objects are trimmed to the declared fields first, as the host does, so that a forgotten field
 //! shows here and not in production.
 
+mod damage;
+mod mutation;
 mod reported;
 
 use kindsight_contract::{
@@ -13,6 +15,8 @@ use reported::Reported;
 
 use crate::bindings::exports::kindsight::interpreter::description::Guest;
 use crate::{Adapter, Failure, Interpreter, Object, Verdict, export};
+
+pub use mutation::check_mutations;
 
 /// Checks the description and every fixture of `I`.
 ///

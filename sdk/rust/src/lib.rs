@@ -16,7 +16,7 @@
 //!             .states(&[READY, DRAINING])
 //!     }
 //!
-//!     fn interpret(widget: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+//!     fn judge(widget: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
 //!         Ok(match widget.at("/status/phase").text() {
 //!             Some("Running") => Verdict::ready("Running", ""),
 //!             Some("Draining") => Verdict::new(DRAINING, "Draining", "finishing its work"),
@@ -73,6 +73,7 @@ pub use wit_bindgen;
 extern crate self as kindsight_sdk;
 
 mod condition;
+mod deadline;
 mod description;
 mod export;
 mod fixture;
@@ -87,7 +88,7 @@ pub use description::{Description, Kind, Relation, State, states};
 pub use export::{Adapter, LogLevel, log};
 pub use fixture::Fixtures;
 pub use input::{Input, RelatedSet};
-pub use kindsight_contract::{Coverage, Node};
+pub use kindsight_contract::{Coverage, Node, time};
 pub use kindsight_sdk_macros::fixtures;
 pub use object::{Deletion, Object};
 pub use verdict::{Failure, Phase, Verdict};
@@ -104,7 +105,7 @@ pub trait Interpreter {
     ///
     /// # Errors
     /// [`Failure::Unsupported`] hands the object to the next less specific interpreter.
-    fn interpret(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure>;
+    fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure>;
 
     /// Objects with the expected verdicts; the host checks them before the component goes live.
     fn fixtures() -> Fixtures {

@@ -17,8 +17,10 @@ pub(crate) struct Mutated {
 /// One way to damage an object.
 type Damage = fn(&Value) -> Value;
 
+const WITHOUT_STATUS: &str = "without status";
+
 const DAMAGES: [(&str, Damage); 5] = [
-    ("without status", |object| without(object, &["status"])),
+    (WITHOUT_STATUS, |object| without(object, &["status"])),
     ("without spec", |object| without(object, &["spec"])),
     ("without spec and status", |object| {
         without(object, &["spec", "status"])
@@ -31,6 +33,10 @@ const DAMAGES: [(&str, Damage); 5] = [
     }),
 ];
 
+/// Kinds whose controllers write no status before there is something to do: without one such an object
+/// is as ready as one that has yet to do its work, and nothing tells them apart.
+const READY_WITHOUT_STATUS: [&str; 1] = ["CronJob"];
+
 /// Damages every object in every way.
 pub(crate) fn check(file: &CaseFile, judging: &Judging) -> Result<Mutated, String> {
     let objects = file.objects();
@@ -41,7 +47,8 @@ pub(crate) fn check(file: &CaseFile, judging: &Judging) -> Result<Mutated, Strin
         let answer = judging.judge(&damaged.iter().collect::<Vec<_>>())?;
         mutated.objects += damaged.len();
         for ((case, before), after) in file.cases.iter().zip(&whole).zip(&answer) {
-            let turned = before.phase != Phase::Ready && after.phase == Phase::Ready;
+            let may_turn = how == WITHOUT_STATUS && is_ready_without_status(&case.object);
+            let turned = before.phase != Phase::Ready && after.phase == Phase::Ready && !may_turn;
             let what = match (after.is_fault, turned) {
                 (true, _) => "is a fault",
                 (_, true) => "turned green",
@@ -52,6 +59,11 @@ pub(crate) fn check(file: &CaseFile, judging: &Judging) -> Result<Mutated, Strin
         }
     }
     Ok(mutated)
+}
+
+fn is_ready_without_status(object: &Value) -> bool {
+    let kind = object.get("kind").and_then(Value::as_str);
+    kind.is_some_and(|kind| READY_WITHOUT_STATUS.contains(&kind))
 }
 
 fn without(object: &Value, members: &[&str]) -> Value {

@@ -2,14 +2,54 @@
 
 use kindsight_sdk::prelude::*;
 
-/// Failed, when a container waits because of an error.
-pub(super) fn stuck(status: Node<'_>) -> Option<Verdict> {
-    all(status).find_map(|container| {
-        let waiting = container.at("/state/waiting");
-        let reason = waiting.get("reason").text().filter(|it| is_trouble(it))?;
-        let message = waiting.get("message").text_or_empty();
-        Some(Verdict::failed(reason, of(container, message)))
-    })
+/// Container that waits because of an error.
+#[derive(Clone, Copy)]
+pub(super) struct Stuck<'a> {
+    container: Node<'a>,
+    /// Its word for the error.
+    pub(super) reason: &'a str,
+}
+
+impl Stuck<'_> {
+    /// Returns whether the error may be a passing one: an image that could not be pulled, before the
+    /// kubelet has seen it fail again and backs off.
+    pub(super) fn may_pass(self) -> bool {
+        self.reason == "ErrImagePull"
+    }
+
+    /// Its message, with the container's name.
+    pub(super) fn message(self) -> String {
+        let message = self.container.at("/state/waiting/message");
+        of(self.container, message.text_or_empty())
+    }
+
+    /// The moment its last run ended, in Unix milliseconds.
+    pub(super) fn ended_ms(self) -> Option<i64> {
+        self.container
+            .at("/lastState/terminated/finishedAt")
+            .time_ms()
+    }
+}
+
+/// First container that waits because of an error; one whose error will not pass comes first.
+pub(super) fn stuck(status: Node<'_>) -> Option<Stuck<'_>> {
+    let mut stuck = all(status).filter_map(|container| {
+        let reason = container.at("/state/waiting/reason").text()?;
+        is_trouble(reason).then_some(Stuck { container, reason })
+    });
+    let first = stuck.next()?;
+    let lasting = |first: Stuck<'_>| !first.may_pass();
+    if lasting(first) {
+        return Some(first);
+    }
+    Some(stuck.find(|next| lasting(*next)).unwrap_or(first))
+}
+
+/// The last moment an init container ended, in Unix milliseconds: then the next one could begin.
+pub(super) fn init_ended_ms(status: Node<'_>) -> Option<i64> {
+    let init = status.get("initContainerStatuses").items();
+    init.filter_map(|container| container.at("/state/terminated/finishedAt").time_ms())
+        .max()
 }
 
 /// Returns whether the reason is an error that needs an operator, although the kubelet retries.
@@ -20,19 +60,33 @@ fn is_trouble(waiting_reason: &str) -> bool {
         || waiting_reason == "InvalidImageName"
 }
 
-/// Failed, when a container that is not ready last ended with an error.
+/// Milliseconds for which a container that runs again is not trusted after an error: the kubelet takes so
+/// long too, before it forgets how often it crashed.
+const CRASH_MEMORY_MS: i64 = 600_000;
+
+/// Failed, when a container that is not ready has ended with an error, or did so a short time ago.
 ///
-/// Init containers are skipped: one that failed and then succeeded keeps the record.
-pub(super) fn crashed(status: Node<'_>) -> Option<Verdict> {
+/// Init containers are skipped: one that failed and then succeeded keeps the record. So does any other
+/// container, for as long as it runs: an end of days ago is not why it is not ready now.
+pub(super) fn crashed(status: Node<'_>, now_ms: i64) -> Option<Verdict> {
     let mut unready = status
         .get("containerStatuses")
         .items()
         .filter(|container| !container.get("ready").is_true());
     unready.find_map(|container| {
-        let now = bad_end(container, container.at("/state/terminated"));
-        let before = || bad_end(container, container.at("/lastState/terminated"));
-        let (reason, message) = now.or_else(before)?;
-        Some(Verdict::failed(reason, message))
+        if let Some((reason, message)) = bad_end(container, container.at("/state/terminated")) {
+            return Some(Verdict::failed(reason, message));
+        }
+        let last = container.at("/lastState/terminated");
+        let (reason, message) = bad_end(container, last)?;
+        let failed = Verdict::failed(reason, message);
+        match last.get("finishedAt").time_ms() {
+            Some(ended_ms) => {
+                let forgotten_ms = ended_ms.saturating_add(CRASH_MEMORY_MS);
+                (now_ms < forgotten_ms).then(|| failed.recheck_at(forgotten_ms))
+            }
+            None => Some(failed),
+        }
     })
 }
 

@@ -2,8 +2,8 @@
 
 use kindsight_sdk::prelude::*;
 
-use crate::condition_types::{Role, role};
-use crate::evidence::{Evidence, Says};
+use crate::condition_types::{Role, is_pause_of_work, outweighed, role};
+use crate::evidence::{Evidence, Outweighed, Says};
 use crate::words::{Meaning, meaning};
 
 /// One condition, from a list or from a map by type.
@@ -17,21 +17,35 @@ pub(super) struct Claim<'a> {
 
 impl<'a> Claim<'a> {
     pub(super) fn new(name: &'a str, node: Node<'a>) -> Self {
+        let role = role(name);
         let status = match node.get("status").flag().or_else(|| node.flag()) {
             Some(true) => ConditionStatus::True,
             Some(false) => ConditionStatus::False,
+            // Listed only while it holds, as by Argo CD's Application.
+            None if role == Role::Abnormal && is_without_status(node) => ConditionStatus::True,
             None => ConditionStatus::Unknown,
         };
         Self {
             name,
-            role: role(name),
+            role,
             status,
             node,
         }
     }
 
+    /// Returns whether its status is a string, as the API requires; or it has none, and says nothing good.
+    pub(super) fn is_genuine(self) -> bool {
+        let says_nothing_good = !self.role.is_positive() && is_without_status(self.node);
+        self.node.get("status").text().is_some() || says_nothing_good
+    }
+
     pub(super) fn is(self, status: ConditionStatus) -> bool {
         self.status == status
+    }
+
+    /// Returns whether its reason is that the controller's work on the object is paused.
+    pub(super) fn is_pause_of_work(self) -> bool {
+        is_pause_of_work(self.reason())
     }
 
     pub(super) fn reason(self) -> &'a str {
@@ -80,6 +94,18 @@ impl<'a> Claim<'a> {
             "" => format!("{} is {:?}", self.name, self.status),
             message => message.to_owned(),
         };
-        Evidence::new(says, &reasons, message)
+        let evidence = Evidence::new(says, &reasons, message);
+        match (says, self.role) {
+            (Says::Failed, Role::Abnormal) => evidence.outweighed(outweighed(self.name)),
+            (Says::Failed, Role::Other) => evidence.outweighed(Outweighed::ByCounts),
+            _ => evidence,
+        }
     }
+}
+
+/// Returns whether a condition is an object without a status, under the usual name or the one that Argo's
+/// Experiment has for it.
+fn is_without_status(node: Node<'_>) -> bool {
+    let mut names = node.members().map(|(name, _)| name);
+    node.is_object() && !names.any(|name| matches!(name, "status" | "phase"))
 }

@@ -182,6 +182,7 @@ pub(super) const WHOLE: &[(&str, Meaning)] = &[
     ("noncompliant", Meaning::Failed),
     ("notfound", Meaning::Absent),
     ("notpresent", Meaning::Absent),
+    ("notready", Meaning::Pending),
     ("off", Meaning::Suspended),
     ("offline", Meaning::Failed),
     ("red", Meaning::Failed),
@@ -224,6 +225,7 @@ pub(super) const STEADY: &[&str] = &[
     "working",
 ];
 
+/// Words that turn a good word behind them into its opposite.
 pub(super) const NEGATIONS: &[&str] = &["no", "non", "not", "without"];
 
 /// Words after which a good word is only expected: `WaitingForPodsReady`.

@@ -29,7 +29,7 @@ impl Interpreter for Cranes {
             .settings_schema(SETTINGS)
     }
 
-    fn interpret(crane: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
+    fn judge(crane: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         let phase = crane.at("/status/phase").text_or_empty();
         let ready = input.settings().get("ready");
         let is_set = !phase.is_empty() && ready.text() == Some(phase);

@@ -21,7 +21,7 @@ impl Interpreter for Hostile {
         })
     }
 
-    fn interpret(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
+    fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         match moods::judge(object, input)? {
             Some(verdict) => Ok(verdict),
             None => misdeeds::judge(object),

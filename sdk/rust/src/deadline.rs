@@ -1,0 +1,66 @@
+//! Verdicts that change with the time alone.
+
+use crate::Verdict;
+
+impl Verdict {
+    /// This verdict before `deadline_ms`, with a request to be judged again then; `then` from that
+    /// time on. Both times in Unix milliseconds.
+    #[must_use]
+    pub fn until(self, deadline_ms: i64, now_ms: i64, then: impl FnOnce() -> Self) -> Self {
+        if now_ms < deadline_ms {
+            self.recheck_at(deadline_ms)
+        } else {
+            then()
+        }
+    }
+
+    /// Pending before `deadline_ms`, Failed from then on, with the same reason and message. Both times
+    /// in Unix milliseconds.
+    pub fn pending_until(
+        deadline_ms: i64,
+        now_ms: i64,
+        reason: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Self {
+        let (reason, message) = (reason.into(), message.into());
+        if now_ms < deadline_ms {
+            Self::pending(reason, message).recheck_at(deadline_ms)
+        } else {
+            Self::failed(reason, message)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deadline_is_the_first_moment_of_what_follows_it() {
+        let table = [
+            (9, "Pending", Some(10)),
+            (10, "Failed", None),
+            (11, "Failed", None),
+        ];
+        for (now_ms, state, recheck_at_ms) in table {
+            let verdict = Verdict::pending_until(10, now_ms, "Slow", "it takes long");
+            assert_eq!(
+                (&*verdict.state, verdict.recheck_at_ms),
+                (state, recheck_at_ms)
+            );
+            assert_eq!(
+                (&*verdict.reason, &*verdict.message),
+                ("Slow", "it takes long")
+            );
+        }
+    }
+
+    #[test]
+    fn anything_may_follow_a_deadline() {
+        let judged_at = |now_ms| {
+            Verdict::pending("New", "").until(10, now_ms, || Verdict::present("Silent", ""))
+        };
+        assert_eq!(judged_at(9), Verdict::pending("New", "").recheck_at(10));
+        assert_eq!(judged_at(10), Verdict::present("Silent", ""));
+    }
+}

@@ -1,0 +1,117 @@
+//! Ways to damage an object.
+
+use serde_json::{Map, Number, Value, json};
+
+/// The object without some of its members.
+pub(super) fn without(object: &Value, members: &[&str]) -> Value {
+    let mut object = object.clone();
+    if let Some(object) = object.as_object_mut() {
+        object.retain(|name, _| !members.contains(&name.as_str()));
+    }
+    object
+}
+
+/// The value with something else for each number in it.
+pub(super) fn with_numbers(value: &Value, other: &dyn Fn(&Number) -> Value) -> Value {
+    match value {
+        Value::Number(number) => other(number),
+        Value::Array(items) => items.iter().map(|item| with_numbers(item, other)).collect(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, member)| (name.clone(), with_numbers(member, other)))
+            .collect(),
+        other => other.clone(),
+    }
+}
+
+/// The object once for each way to remove or replace one of its members or items, at any depth.
+pub(super) fn damaged_parts(object: &Value) -> Vec<(String, Value)> {
+    let mut damaged = Vec::new();
+    for pointer in pointers(object, "") {
+        let others = [
+            json!(null),
+            json!(true),
+            json!(-1),
+            json!("many"),
+            json!([]),
+            json!({}),
+        ];
+        for other in others {
+            let mut copy = object.clone();
+            if let Some(part) = copy.pointer_mut(&pointer) {
+                let how = format!("with {other} at {pointer}");
+                *part = other;
+                damaged.push((how, copy));
+            }
+        }
+        let mut copy = object.clone();
+        if remove(&mut copy, &pointer) {
+            damaged.push((format!("without {pointer}"), copy));
+        }
+    }
+    damaged
+}
+
+/// JSON pointers to all parts of a value.
+fn pointers(value: &Value, above: &str) -> Vec<String> {
+    let parts: Vec<(String, &Value)> = match value {
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, member)| (name.replace('~', "~0").replace('/', "~1"), member))
+            .collect(),
+        Value::Array(items) => {
+            let items = items.iter().enumerate();
+            items
+                .map(|(index, item)| (index.to_string(), item))
+                .collect()
+        }
+        _ => Vec::new(),
+    };
+    let mut found = Vec::new();
+    for (token, part) in parts {
+        let pointer = format!("{above}/{token}");
+        let below = pointers(part, &pointer);
+        found.push(pointer);
+        found.extend(below);
+    }
+    found
+}
+
+/// Removes the member or item at a pointer; returns whether it was there.
+fn remove(object: &mut Value, pointer: &str) -> bool {
+    let Some((above, token)) = pointer.rsplit_once('/') else {
+        return false;
+    };
+    let name = token.replace("~1", "/").replace("~0", "~");
+    match object.pointer_mut(above) {
+        Some(Value::Object(members)) => Map::remove(members, &name).is_some(),
+        Some(Value::Array(items)) => match token.parse::<usize>() {
+            Ok(index) if index < items.len() => {
+                items.remove(index);
+                true
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_is_removed_and_replaced_once() {
+        let object = json!({"a": {"b/c": [1]}});
+        let pointers = pointers(&object, "");
+        assert_eq!(pointers, ["/a", "/a/b~1c", "/a/b~1c/0"]);
+        let damaged = damaged_parts(&object);
+        assert_eq!(damaged.len(), 3 * 7);
+        let without: Vec<_> = damaged
+            .iter()
+            .filter(|(how, _)| how.starts_with("without"))
+            .collect();
+        assert_eq!(without.len(), 3);
+        assert_eq!(without[1].1, json!({"a": {}}));
+    }
+}

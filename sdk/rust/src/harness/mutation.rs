@@ -1,0 +1,173 @@
+//! Damages the objects of fixtures as careless reporters, older controllers and strangers do.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use kindsight_contract::Fixture;
+use serde_json::{Value, json};
+
+use super::damage::{damaged_parts, with_numbers, without};
+use super::{described, fixtures, run};
+use crate::{Failure, Interpreter, Phase, Verdict};
+
+/// Most problems that are told in full.
+const PROBLEMS_MAX: usize = 20;
+
+/// Judges the objects of all fixtures of `I` in damaged forms: without `status`, without `spec`, with
+/// each single member removed or replaced by a value of another type, and with other values for numbers.
+///
+/// # Panics
+/// When the interpreter panics or fails by a fault of its own on one of them, when an object is ready
+/// without its `status`, or when one that was not ready becomes so without its `spec` or its numbers.
+/// An object may be ready without a `status` where a fixture without one promises that for its Kind.
+pub fn check_mutations<I: Interpreter>() {
+    let fixtures: Vec<(Value, Fixture)> = fixtures::<I>()
+        .into_iter()
+        .filter_map(|fixture| Some((serde_json::from_str(&fixture.object).ok()?, fixture)))
+        .collect();
+    let promised: Vec<String> = fixtures
+        .iter()
+        .filter(|(object, fixture)| object.get("status").is_none() && promises_ready::<I>(fixture))
+        .map(|(object, _)| kind(object))
+        .collect();
+    let problems: Vec<String> = fixtures
+        .iter()
+        .flat_map(|(object, fixture)| problems::<I>(object, fixture, &promised))
+        .collect();
+    let told: Vec<&str> = problems
+        .iter()
+        .map(String::as_str)
+        .take(PROBLEMS_MAX)
+        .collect();
+    assert!(
+        problems.is_empty(),
+        "{} damaged objects are judged wrongly, such as:\n{}",
+        problems.len(),
+        told.join("\n")
+    );
+}
+
+fn promises_ready<I: Interpreter>(fixture: &Fixture) -> bool {
+    let expected = fixture.expect.state.as_deref().unwrap_or_default();
+    phase_of::<I>(expected) == Some(Phase::Ready)
+}
+
+fn phase_of<I: Interpreter>(state: &str) -> Option<Phase> {
+    let states = described::<I>().states;
+    let declared = states.into_iter().find(|declared| declared.name == state);
+    declared.map(|declared| declared.phase)
+}
+
+fn kind(object: &Value) -> String {
+    let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
+    format!("{} {}", text("apiVersion"), text("kind"))
+}
+
+/// Problems of one fixture's object.
+fn problems<I: Interpreter>(object: &Value, fixture: &Fixture, promised: &[String]) -> Vec<String> {
+    let was_ready = promises_ready::<I>(fixture);
+    let may_lack_status = object.get("status").is_none() || promised.contains(&kind(object));
+    let whole = [
+        (
+            "without status",
+            without(object, &["status"]),
+            may_lack_status,
+        ),
+        ("without spec", without(object, &["spec"]), was_ready),
+        (
+            "without spec and status",
+            without(object, &["spec", "status"]),
+            may_lack_status,
+        ),
+        (
+            "with texts for numbers",
+            with_numbers(object, &|number| json!(number.to_string())),
+            was_ready,
+        ),
+        (
+            "with words for numbers",
+            with_numbers(object, &|_| json!("many")),
+            was_ready,
+        ),
+    ];
+    let whole = whole.map(|(how, damaged, may_be_ready)| {
+        problem::<I>(fixture, &damaged, may_be_ready).map(|what| (how.to_owned(), what))
+    });
+    let parts = damaged_parts(object)
+        .into_iter()
+        .map(|(how, damaged)| problem::<I>(fixture, &damaged, true).map(|what| (how, what)));
+    let problems = whole.into_iter().chain(parts).flatten();
+    problems
+        .map(|(how, what)| format!("{} {how}: {what}", fixture.name))
+        .collect()
+}
+
+/// The reason that the verdict on a damaged object is wrong, if it is.
+fn problem<I: Interpreter>(
+    fixture: &Fixture,
+    damaged: &Value,
+    may_be_ready: bool,
+) -> Option<String> {
+    let damaged_fixture = Fixture {
+        object: damaged.to_string(),
+        ..fixture.clone()
+    };
+    let judged = catch_unwind(AssertUnwindSafe(|| run::<I>(&damaged_fixture)));
+    match judged {
+        Err(_) => Some(format!("panics on {damaged}")),
+        Ok(Err(Failure::Internal(why))) => Some(format!("fails: {why}")),
+        Ok(Ok(verdict)) if !may_be_ready => ready::<I>(&verdict),
+        Ok(_) => None,
+    }
+}
+
+fn ready<I: Interpreter>(verdict: &Verdict) -> Option<String> {
+    let is_ready = phase_of::<I>(&verdict.state) == Some(Phase::Ready);
+    is_ready.then(|| format!("is {} {}", verdict.state, verdict.reason))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prelude::*;
+
+    /// Ready by what is not there.
+    struct Careless;
+
+    impl Interpreter for Careless {
+        fn describe() -> Description {
+            Description::new("careless", "1.0.0", "Careless")
+                .kind(Kind::new("", "*", "Widget").fields(&["/spec", "/status"]))
+                .states(&[READY, FAILED])
+        }
+
+        fn judge(widget: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+            if widget.at("/status/broken").is_true() {
+                return Ok(Verdict::failed("Broken", ""));
+            }
+            assert!(!widget.at("/status/broken").is_array(), "no list");
+            Ok(Verdict::ready("Fine", ""))
+        }
+
+        fn fixtures() -> Fixtures {
+            Fixtures::from_json(
+                r#"[{"name": "a broken widget", "expect": {"state": "Failed"},
+                    "object": {"apiVersion": "v1", "kind": "Widget", "status": {"broken": true}}}]"#,
+            )
+        }
+    }
+
+    #[test]
+    fn what_is_ready_without_its_status_or_panics_is_told() {
+        let told = catch_unwind(check_mutations::<Careless>).expect_err("it is careless");
+        let told = told.downcast_ref::<String>().expect("a message");
+        assert!(
+            told.contains("a broken widget without status: is Ready Fine"),
+            "{told}"
+        );
+        assert!(
+            told.contains("with [] at /status/broken: panics on"),
+            "{told}"
+        );
+        assert!(!told.contains("with \"many\" at"), "{told}");
+    }
+}
