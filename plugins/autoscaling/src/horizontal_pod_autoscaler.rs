@@ -36,6 +36,7 @@ const WRONG_SPEC: [&str; 3] = [
 
 pub(crate) fn kind() -> Kind {
     Kind::new("autoscaling", "*", "HorizontalPodAutoscaler")
+        .uses_now()
         .fields(&standard::FIELDS)
         .fields(&["/metadata/annotations/autoscaling.alpha.kubernetes.io~1conditions"])
 }
