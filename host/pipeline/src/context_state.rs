@@ -190,10 +190,11 @@ impl ContextState {
         let apps = self.apps.iter();
         let placements = apps.flat_map(|(app, all)| all.iter().map(move |it| (app, it)));
         placements.filter_map(move |(app, placement)| {
+            let (objects, covered) = placement.reported()?;
             Some(ReportedObjects {
                 placement: format!("{}/{app}/{}", id.as_str(), placement.cluster()),
-                objects: Arc::clone(placement.reported()?),
-                covered: Arc::clone(placement.covered()),
+                objects: Arc::clone(objects),
+                covered: Arc::clone(covered),
             })
         })
     }

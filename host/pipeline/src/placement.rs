@@ -1,6 +1,7 @@
 //! One app in one cluster: its manifests, the cluster's report, and the verdicts on it.
 
 mod manifests;
+mod settle;
 mod staleness;
 
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ use crate::judge::Judge;
 use crate::recheck::{Recheck, Slice};
 use crate::view_change::ViewChange;
 use manifests::Manifests;
+use settle::settle;
 use staleness::Staleness;
 
 /// Hashes stored reports, to recognize an unchanged one. Seeded anew in each process, since clusters choose them.
@@ -144,14 +146,9 @@ impl Placement {
         Some(Arc::new(siblings.covered(Arc::clone(&self.covered))))
     }
 
-    /// The Kinds of which the last report has all objects.
-    pub(crate) fn covered(&self) -> &Arc<CoveredKinds> {
-        &self.covered
-    }
-
-    /// The objects of the last report; none until there was one.
-    pub(crate) fn reported(&self) -> Option<&Arc<[Object]>> {
-        self.reported.as_ref()
+    /// The objects of the last report, and the Kinds of which they are all; none until there was one.
+    pub(crate) fn reported(&self) -> Option<(&Arc<[Object]>, &Arc<CoveredKinds>)> {
+        Some((self.reported.as_ref()?, &self.covered))
     }
 
     /// Handles a report of the cluster and judges it. Verdicts of the next set on the previous report are
@@ -393,25 +390,9 @@ impl Placement {
     }
 
     fn faults(&self) -> Vec<Arc<str>> {
-        let faults = self.manifests.faults.iter();
-        let faults = faults.chain(self.unreadable.values());
+        let faults = self.manifests.faults.iter().chain(self.unreadable.values());
         faults.chain(&self.report_faults).cloned().collect()
     }
-}
-
-/// Lets go of what the objects were read to: nobody asks for it as often as once a report, and it takes as
-/// much memory as their text.
-fn settle(objects: &mut Arc<[Object]>) {
-    // A worker may still hold the batch it has answered.
-    if let Some(objects) = Arc::get_mut(objects) {
-        objects.iter_mut().for_each(Object::settle);
-        return;
-    }
-    let settled = objects.iter().cloned().map(|mut object| {
-        object.settle();
-        object
-    });
-    *objects = settled.collect();
 }
 
 #[cfg(test)]

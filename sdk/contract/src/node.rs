@@ -253,6 +253,7 @@ impl ExactSizeIterator for Parts<'_> {}
 
 /// The whole number a float stands for, if it stands for one exactly.
 fn whole(number: f64) -> Option<i64> {
+    /// The largest whole number up to which a float holds all of them.
     const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
     if number.fract() == 0.0 && number.abs() <= EXACT_MAX {
         #[expect(

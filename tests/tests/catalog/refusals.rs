@@ -43,7 +43,7 @@ fn a_refusal_names_its_step_and_is_remembered_under_the_name() {
     }
     expect![[r#"
         refused: validated: not a WebAssembly component: it is WebAssembly as text (WAT): `wasm-tools parse FILE.wat -o FILE.wasm` makes it binary
-        refused: validated: does not export `kindsight:interpreter/interpreter`
+        refused: validated: does not export `kindsight:interpreter/description`
         refused: tried: 1 of its fixtures do not hold: fixture `works`: not a Kubernetes object: it has no `kind`
         refused: tried: it calls itself `b` and was sent as `a`: send it under its own name
         refused: received: the digest of the bytes is sha256:…, and sha256:… was expected

@@ -154,7 +154,7 @@ fn broken_promises_are_refused() {
         [("fixtures", kindsight_tests::hostile(&description))],
         &expect![[r#"
             fixtures
-              tried: 7 of its fixtures do not hold: fixture `waits`: expected state Pending, got Ready AsAsked (); fixture `panics`: trapped: panicked at tests/guests/hostile/src/misdeeds.rs:56:20: the hostile guest panics as asked; fixture `loops`: ran past its deadline of 50 ms of processor time; fixture `declines`: it says it does not judge such an object: ; fixture `is none`: not a Kubernetes object: it does not start with `{`; fixture `is another\'s`: no pattern of its description matches  Other; fixture `a \u{1b}[31mred name`: not a Kubernetes object: it does not start with `{`
+              tried: 7 of its fixtures do not hold: fixture `waits`: expected state Pending, got Ready AsAsked (); fixture `panics`: trapped: panicked at tests/guests/hostile/src/misdeeds.rs:56:20: the hostile guest panics as asked; fixture `loops`: ran past its deadline of 50 ms of processor time; fixture `declines`: it says it does not judge such an object: ; fixture `is none`: not a Kubernetes object: it has no `kind`; fixture `is another\'s`: no Kind of its description matches  Other; fixture `a \u{1b}[31mred name`: not a Kubernetes object: it has no `kind`
         "#]],
     );
 }
@@ -252,7 +252,7 @@ fn another_contract_is_refused() {
             both, of the wrong shape
               tried: its exports do not have the contract's shapes: `kindsight:interpreter/description@1.0.0` has no function `describe`
             functions of other shapes
-              tried: its exports do not have the contract's shapes: neither `judge-view` of `kindsight:interpreter/view@1.0.0` nor `judge` of `kindsight:interpreter/text@1.0.0` is exported
+              tried: its exports do not have the contract's shapes: `kindsight:interpreter/description@1.0.0` has no function `fixtures`
             a core module without the contract
               validated: a core module without the contract's types (it has no `component-type` section): `kindsight_sdk::export!(YourInterpreter);` is missing in its src/lib.rs, or this is the .wasm of a program and not of a library (`crate-type = ["cdylib"]`)
             a core module for WASI

@@ -161,8 +161,8 @@ impl Reader<'_> {
         let ends = ends.map_or(0, |(first, last)| u32::from(*first) ^ u32::from(*last) << 2);
         let bit = 1_u64 << ((ends ^ key.len.wrapping_mul(11)) & 63);
         if open.names & bit != 0 && !self.may_repeat {
-            self.may_repeat = open.count > MEMBERS_COMPARED_MAX
-                || document.member(open.index, document.text(key)) != NONE;
+            self.may_repeat =
+                open.count > MEMBERS_COMPARED_MAX || has_member(&document, open, name);
         }
         open.names |= bit;
     }
@@ -246,6 +246,18 @@ impl Reader<'_> {
     fn position(&self) -> u32 {
         self.nodes.len() as u32
     }
+}
+
+/// Returns whether the open object, whose members are the last nodes so far, has one of that name.
+fn has_member(document: &Document<'_>, open: &Open, name: &[u8]) -> bool {
+    let mut at = open.index.wrapping_add(1);
+    while let Some(entry) = document.entry(at) {
+        if document.bytes(entry::key(entry)) == name {
+            return true;
+        }
+        at = document.after(at);
+    }
+    false
 }
 
 /// An object or array whose end is not known yet: until then its node holds the place of what contains

@@ -158,6 +158,28 @@ fn of_a_member_that_is_there_twice_the_last_one_counts() {
 }
 
 #[test]
+fn a_member_that_is_there_twice_is_noticed_wherever_it_is() {
+    let object = |depth: usize, member: &str| {
+        let inner = format!(r#"{{"app":{{"x":1}},"b":[1,{{"c":2}}],{member}}}"#);
+        let open = r#"{"o":"#.repeat(depth);
+        format!("{open}{inner}{}", "}".repeat(depth))
+    };
+    for depth in 0..4 {
+        for (member, expected) in [
+            (r#""app":2"#, Some(2)),
+            (r#""apq":2"#, None),
+            (r#""x":3"#, None),
+        ] {
+            let text = object(depth, member);
+            let tree = Tree::read(&text).expect("JSON");
+            let document = tree.document(&text);
+            let node = (0..depth).fold(document.root(), |node, _| node.get("o"));
+            assert_eq!(node.get("app").integer(), expected, "{text}");
+        }
+    }
+}
+
+#[test]
 fn a_pointer_leads_through_objects_and_arrays() {
     let text = r#"{"a":[{"b/c":{"~":[1,2]}}],"0":3}"#;
     let tree = Tree::read(text).expect("JSON");

@@ -73,7 +73,7 @@ fn kinds(text: &Object<'_>) -> Vec<Kind> {
     };
     let limit = text.at("/related-limit").integer();
     let kind = |group: &str, version: &str, kind: &str| {
-        let kind = Kind::new(group, version, kind).fields(&fields);
+        let kind = Kind::new(group, version, kind).fields(&fields).uses_now();
         match limit.and_then(|limit| u32::try_from(limit).ok()) {
             Some(limit) => kind.related(("", "Pod"), Relation::Owned, &["/status"], limit),
             None => kind,

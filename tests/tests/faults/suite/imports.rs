@@ -136,46 +136,46 @@ fn what_a_component_may_not_want_or_offer() {
     check(
         &cases(),
         &expect![[r#"
-        files
-          validated: imports `wasi:filesystem/preopens`: it is built for WASI (`wasm32-wasip2`, where Rust's std imports these by itself), and the host offers no WASI. In Rust: `cargo build --release --target wasm32-unknown-unknown`; in Python: `componentize-py componentize --stub-wasi`; in JavaScript: `jco componentize --disable all`
-        a clock
-          validated: imports `wasi:clocks/monotonic-clock`: it is built for WASI (`wasm32-wasip2`, where Rust's std imports these by itself), and the host offers no WASI. In Rust: `cargo build --release --target wasm32-unknown-unknown`; in Python: `componentize-py componentize --stub-wasi`; in JavaScript: `jco componentize --disable all`
-        chance
-          validated: imports `wasi:random/random`: it is built for WASI (`wasm32-wasip2`, where Rust's std imports these by itself), and the host offers no WASI. In Rust: `cargo build --release --target wasm32-unknown-unknown`; in Python: `componentize-py componentize --stub-wasi`; in JavaScript: `jco componentize --disable all`
-        the network
-          validated: imports `wasi:sockets/network`: it is built for WASI (`wasm32-wasip2`, where Rust's std imports these by itself), and the host offers no WASI. In Rust: `cargo build --release --target wasm32-unknown-unknown`; in Python: `componentize-py componentize --stub-wasi`; in JavaScript: `jco componentize --disable all`
-        requests
-          validated: imports `wasi:http/outgoing-handler`: it is built for WASI (`wasm32-wasip2`, where Rust's std imports these by itself), and the host offers no WASI. In Rust: `cargo build --release --target wasm32-unknown-unknown`; in Python: `componentize-py componentize --stub-wasi`; in JavaScript: `jco componentize --disable all`
-        the environment
-          validated: imports `wasi:cli/environment`: it is built for WASI (`wasm32-wasip2`, where Rust's std imports these by itself), and the host offers no WASI. In Rust: `cargo build --release --target wasm32-unknown-unknown`; in Python: `componentize-py componentize --stub-wasi`; in JavaScript: `jco componentize --disable all`
-        streams
-          validated: imports `wasi:io/streams`: it is built for WASI (`wasm32-wasip2`, where Rust's std imports these by itself), and the host offers no WASI. In Rust: `cargo build --release --target wasm32-unknown-unknown`; in Python: `componentize-py componentize --stub-wasi`; in JavaScript: `jco componentize --disable all`
-        a resource of its own
-          validated: imports `handle`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
-        foreign code
-          validated: imports `code`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
-        more of the log
-          validated: imports `kindsight:interpreter/log@1.0.0#read`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
-        the log of another major
-          validated: imports `kindsight:interpreter/log@2.0.0`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
-        a core module that wants env
-          validated: imports `env::clock`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
-        a core module for WASI
-          validated: imports `wasi_snapshot_preview1::fd_write`: it is built for WASI (`wasm32-wasip1`), and the host offers no WASI. In Rust: `cargo build --release --target wasm32-unknown-unknown`; in Python: `componentize-py componentize --stub-wasi`; in JavaScript: `jco componentize --disable all`
-        an import that writes into terminals
-          validated: not a WebAssembly component: import name ` [2Jr-me` is not a valid extern name ` [2Jr-me` is not in kebab case (at offset …)
-        nothing at all
-          validated: does not export `kindsight:interpreter/interpreter`
-        a core module without the contract
-          validated: a core module without the contract's types (it has no `component-type` section): `kindsight_sdk::export!(YourInterpreter);` is missing in its src/lib.rs, or this is the .wasm of a program and not of a library (`crate-type = ["cdylib"]`)
-        the next major
-          validated: is written for version 2.0.0 of the contract, this host speaks 1.x
-        the major before
-          validated: is written for version 0.9.0 of the contract, this host speaks 1.x
-        no functions
-          tried: its exports do not have the contract's shapes: instance export `kindsight:interpreter/interpreter@1.0.0` does not have export `describe`
-        functions of other shapes
-          tried: its exports do not have the contract's shapes: failed to convert function to given type: type mismatch with results: expected 1-tuple, found 0-tuple
-    "#]],
+            files
+              validated: imports `wasi:filesystem/preopens`: it is built for WASI (`wasm32-wasip2`, where Rust's std imports these by itself), and the host offers no WASI. In Rust: `cargo build --release --target wasm32-unknown-unknown`; in Python: `componentize-py componentize --stub-wasi`; in JavaScript: `jco componentize --disable all`
+            a clock
+              validated: imports `wasi:clocks/monotonic-clock`: it is built for WASI (`wasm32-wasip2`, where Rust's std imports these by itself), and the host offers no WASI. In Rust: `cargo build --release --target wasm32-unknown-unknown`; in Python: `componentize-py componentize --stub-wasi`; in JavaScript: `jco componentize --disable all`
+            chance
+              validated: imports `wasi:random/random`: it is built for WASI (`wasm32-wasip2`, where Rust's std imports these by itself), and the host offers no WASI. In Rust: `cargo build --release --target wasm32-unknown-unknown`; in Python: `componentize-py componentize --stub-wasi`; in JavaScript: `jco componentize --disable all`
+            the network
+              validated: imports `wasi:sockets/network`: it is built for WASI (`wasm32-wasip2`, where Rust's std imports these by itself), and the host offers no WASI. In Rust: `cargo build --release --target wasm32-unknown-unknown`; in Python: `componentize-py componentize --stub-wasi`; in JavaScript: `jco componentize --disable all`
+            requests
+              validated: imports `wasi:http/outgoing-handler`: it is built for WASI (`wasm32-wasip2`, where Rust's std imports these by itself), and the host offers no WASI. In Rust: `cargo build --release --target wasm32-unknown-unknown`; in Python: `componentize-py componentize --stub-wasi`; in JavaScript: `jco componentize --disable all`
+            the environment
+              validated: imports `wasi:cli/environment`: it is built for WASI (`wasm32-wasip2`, where Rust's std imports these by itself), and the host offers no WASI. In Rust: `cargo build --release --target wasm32-unknown-unknown`; in Python: `componentize-py componentize --stub-wasi`; in JavaScript: `jco componentize --disable all`
+            streams
+              validated: imports `wasi:io/streams`: it is built for WASI (`wasm32-wasip2`, where Rust's std imports these by itself), and the host offers no WASI. In Rust: `cargo build --release --target wasm32-unknown-unknown`; in Python: `componentize-py componentize --stub-wasi`; in JavaScript: `jco componentize --disable all`
+            a resource of its own
+              validated: imports `handle`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
+            foreign code
+              validated: imports `code`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
+            more of the log
+              validated: imports `kindsight:interpreter/log@1.0.0#read`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
+            the log of another major
+              validated: imports `kindsight:interpreter/log@2.0.0`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
+            a core module that wants env
+              validated: imports `env::clock`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`
+            a core module for WASI
+              validated: imports `wasi_snapshot_preview1::fd_write`: it is built for WASI (`wasm32-wasip1`), and the host offers no WASI. In Rust: `cargo build --release --target wasm32-unknown-unknown`; in Python: `componentize-py componentize --stub-wasi`; in JavaScript: `jco componentize --disable all`
+            an import that writes into terminals
+              validated: not a WebAssembly component: import name ` [2Jr-me` is not a valid extern name ` [2Jr-me` is not in kebab case (at offset …)
+            nothing at all
+              validated: does not export `kindsight:interpreter/description`
+            a core module without the contract
+              validated: a core module without the contract's types (it has no `component-type` section): `kindsight_sdk::export!(YourInterpreter);` is missing in its src/lib.rs, or this is the .wasm of a program and not of a library (`crate-type = ["cdylib"]`)
+            the next major
+              validated: is written for version 2.0.0 of the contract, this host speaks 1.x
+            the major before
+              validated: is written for version 0.9.0 of the contract, this host speaks 1.x
+            no functions
+              tried: its exports do not have the contract's shapes: `kindsight:interpreter/description@1.0.0` has no function `describe`
+            functions of other shapes
+              tried: its exports do not have the contract's shapes: `kindsight:interpreter/description@1.0.0` has no function `fixtures`
+        "#]],
     );
 }

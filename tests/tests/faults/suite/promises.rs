@@ -192,7 +192,7 @@ fn what_cannot_be_or_does_not_hold() {
             65,000 related objects
               tried: its description is wrong: kinds[0].related[0].limit: 65000 is not a number from 1 to 256
             a schema that is no JSON
-              tried: its description is wrong: not JSON: expected value at line 1 column 559
+              tried: its description is wrong: not JSON: expected value at line 1 column 575
             a schema that is a list
               tried: its description is wrong: settings-schema: a JSON Schema is an object of at most 65536 bytes
             a description that is no JSON
@@ -228,11 +228,11 @@ fn what_cannot_be_or_does_not_hold() {
             a fixture that does not hold
               tried: 1 of its fixtures do not hold: fixture `it`: expected state Pending, got Ready AsAsked ()
             a fixture that panics
-              tried: 1 of its fixtures do not hold: fixture `it`: trapped: panicked at tests/guests/hostile/src/misdeeds.rs:55:20: the hostile guest panics as asked
+              tried: 1 of its fixtures do not hold: fixture `it`: trapped: panicked at tests/guests/hostile/src/misdeeds.rs:56:20: the hostile guest panics as asked
             a fixture that loops
               tried: 1 of its fixtures do not hold: fixture `it`: ran past its deadline of 50 ms of processor time
             a fixture it declines
-              tried: 1 of its fixtures do not hold: fixture `it`: it says it does not judge such an object
+              tried: 1 of its fixtures do not hold: fixture `it`: it says it does not judge such an object: 
             a fixture of a state it never declared
               tried: 1 of its fixtures do not hold: fixture `it`: expected state Splendid, got Ready AsAsked ()
             answers that differ between calls

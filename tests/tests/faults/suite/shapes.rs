@@ -102,37 +102,37 @@ fn what_is_no_component() {
     check(
         &cases(),
         &expect![[r#"
-        nothing
-          validated: not a WebAssembly component: the file is empty: the build or the download did not end well
-        text
-          validated: not a WebAssembly component: it is WebAssembly as text (WAT): `wasm-tools parse FILE.wat -o FILE.wasm` makes it binary
-        a web page
-          validated: not a WebAssembly component: it is an HTML page: the download was answered with a page instead of the file
-        a program
-          validated: not a WebAssembly component: it is a library or program of a machine (ELF), not WebAssembly: build with `cargo build --release --target wasm32-unknown-unknown`
-        machine code of this host
-          validated: not a WebAssembly component: it begins with the bytes 6b 73 61 6f 74 00 00 02, a component with 00 61 73 6d
-        half of a component
-          validated: not a WebAssembly component: unexpected end-of-file (at offset …)
-        all but its last byte
-          validated: not a WebAssembly component: unexpected end-of-file (at offset …)
-        another first byte
-          validated: not a WebAssembly component: it begins with the bytes 55 61 73 6d 0d 00 01 00, a component with 00 61 73 6d
-        another version of the format
-          validated: not a WebAssembly component: it is WebAssembly of another version: build it again with current tools
-        another length of its first section
-          validated: not a WebAssembly component: unexpected end-of-file (at offset …)
-        200,000 operations in one function
-          Ready : x
-        5,000 blocks within each other
-          Ready : x
-        5,000 empty functions
-          Ready : x
-        60,000 locals
-          validated: not a WebAssembly component: too many locals: locals exceed maximum (at offset …)
-        a jump with 100,000 targets
-          compiled: failed to compile: wasm[0]::function[3]: WebAssembly translation error: Unsupported feature: `br_table` has 99999 targets, which exceeds the implementation limit of 65520
-    "#]],
+            nothing
+              validated: not a WebAssembly component: the file is empty: the build or the download did not end well
+            text
+              validated: not a WebAssembly component: it is WebAssembly as text (WAT): `wasm-tools parse FILE.wat -o FILE.wasm` makes it binary
+            a web page
+              validated: not a WebAssembly component: it is an HTML page: the download was answered with a page instead of the file
+            a program
+              validated: not a WebAssembly component: it is a library or program of a machine (ELF), not WebAssembly: build with `cargo build --release --target wasm32-unknown-unknown`
+            machine code of this host
+              validated: not a WebAssembly component: it begins with the bytes 6b 73 61 6f 74 00 00 02, a component with 00 61 73 6d
+            half of a component
+              validated: not a WebAssembly component: unexpected end-of-file (at offset …)
+            all but its last byte
+              validated: not a WebAssembly component: unexpected end-of-file (at offset …)
+            another first byte
+              validated: not a WebAssembly component: it begins with the bytes 55 61 73 6d 0d 00 01 00, a component with 00 61 73 6d
+            another version of the format
+              validated: not a WebAssembly component: it is WebAssembly of another version: build it again with current tools
+            another length of its first section
+              validated: not a WebAssembly component: unexpected end-of-file (at offset …)
+            200,000 operations in one function
+              Ready : x
+            5,000 blocks within each other
+              Ready : x
+            5,000 empty functions
+              Ready : x
+            60,000 locals
+              validated: not a WebAssembly component: too many locals: locals exceed maximum (at offset …)
+            a jump with 100,000 targets
+              compiled: failed to compile: wasm[0]::function[4]: WebAssembly translation error: Unsupported feature: `br_table` has 99999 targets, which exceeds the implementation limit of 65520
+        "#]],
     );
 }
 

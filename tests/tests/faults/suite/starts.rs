@@ -122,60 +122,58 @@ fn what_does_not_come_up() {
     check(
         &cases(),
         &expect![[r#"
-        start: loops
-          tried: `start` ran past its deadline of 25 ms of processor time
-        start: traps
-          tried: `start` trapped: wasm trap: wasm `unreachable` instruction executed
-        start: recurses
-          tried: `start` used up its stack
-        start: takes memory without end
-          tried: `start` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
-        start: 1 GiB of memory
-          tried: `start` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
-        start: three memories of 25 MiB
-          tried: `start` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
-        start: seventy memories
-          tried: has more than 64 core instances, memories or tables, which is the limit: `kindsight serve --parts-max` raises it, up to 256
-        start: a table of a million
-          tried: `start` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
-        start: seventy tables
-          tried: has more than 64 core instances, memories or tables, which is the limit: `kindsight serve --parts-max` raises it, up to 256
-        start: data beyond its memory
-          tried: `start` trapped: wasm trap: out of bounds memory access
-        describe: loops
-          tried: `describe` ran past its deadline of 1000 ms of processor time
-        describe: allocates
-          tried: `describe` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
-        describe: recurses
-          tried: `describe` used up its stack
-        describe: traps
-          tried: `describe` trapped: wasm trap: wasm `unreachable` instruction executed
-        describe: panics
-          tried: `describe` trapped: panicked at tests/guests/hostile/src/misdeeds.rs:55:20: the hostile guest panics as asked
-        describe: beyond its memory
-          tried: `describe` answered with something the contract does not allow: pointer out of bounds of memory
-        describe: not aligned
-          tried: `describe` answered with something the contract does not allow: return pointer not aligned
-        describe: nothing but zeros
-          tried: its description is wrong: name ``: 1 to 63 lower-case letters, digits, `-` or `.`; version ``: 1 to 64 printable ASCII characters; 0 states: 1 to 64 are right; 0 Kinds: 1 to 256 are right
-        describe: a name that is not UTF-8
-          tried: `describe` answered with something the contract does not allow: invalid utf-8 sequence of 1 bytes from index 0
-        describe: a phase that is none
-          tried: `describe` answered with something the contract does not allow: unexpected discriminant: 99
-        describe: a list of four billion Kinds
-          tried: `describe` answered with something the contract does not allow: list pointer/length out of bounds of memory
-        describe: 60,000 times the same MiB
-          tried: `describe` answered with too much: more text than the host takes over
-        fixtures: loops
-          tried: `fixtures` ran past its deadline of 1000 ms of processor time
-        fixtures: allocates
-          tried: `fixtures` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
-        fixtures: recurses
-          tried: `fixtures` used up its stack
-        fixtures: traps
-          tried: `fixtures` trapped: wasm trap: wasm `unreachable` instruction executed
-        fixtures: panics
-          tried: `fixtures` trapped: panicked at tests/guests/hostile/src/misdeeds.rs:55:20: the hostile guest panics as asked
-    "#]],
+            start: loops
+              tried: `start` ran past its deadline of 25 ms of processor time
+            start: traps
+              tried: `start` trapped: wasm trap: wasm `unreachable` instruction executed
+            start: recurses
+              tried: `start` used up its stack
+            start: takes memory without end
+              tried: `start` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
+            start: 1 GiB of memory
+              tried: `start` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
+            start: three memories of 25 MiB
+              tried: `start` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
+            start: seventy memories
+              tried: has more than 64 core instances, memories or tables, which is the limit: `kindsight serve --parts-max` raises it, up to 256
+            start: a table of a million
+              tried: `start` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
+            start: seventy tables
+              tried: has more than 64 core instances, memories or tables, which is the limit: `kindsight serve --parts-max` raises it, up to 256
+            start: data beyond its memory
+              tried: `start` trapped: wasm trap: out of bounds memory access
+            describe: loops
+              tried: `describe` ran past its deadline of 1000 ms of processor time
+            describe: allocates
+              tried: `describe` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
+            describe: recurses
+              tried: `describe` used up its stack
+            describe: traps
+              tried: `describe` trapped: wasm trap: wasm `unreachable` instruction executed
+            describe: panics
+              tried: `describe` trapped: panicked at tests/guests/hostile/src/misdeeds.rs:56:20: the hostile guest panics as asked
+            describe: beyond its memory
+              tried: `describe` answered with something the contract does not allow: pointer out of bounds of memory
+            describe: not aligned
+              tried: `describe` answered with something the contract does not allow: return pointer not aligned
+            describe: nothing but zeros
+              tried: its description is wrong: not JSON: EOF while parsing a value at line 1 column 0
+            describe: a text that is not UTF-8
+              tried: `describe` answered with something the contract does not allow: invalid utf-8 sequence of 1 bytes from index 0
+            describe: a text of 4 GiB
+              tried: `describe` answered with something the contract does not allow: string pointer/length out of bounds of memory
+            describe: 2 MiB of zeros
+              tried: its description is wrong: 2097152 bytes are over the limit of 262144
+            fixtures: loops
+              tried: `fixtures` ran past its deadline of 1000 ms of processor time
+            fixtures: allocates
+              tried: `fixtures` asked for more than its limits of 8388608 bytes of memory and 20000 table elements
+            fixtures: recurses
+              tried: `fixtures` used up its stack
+            fixtures: traps
+              tried: `fixtures` trapped: wasm trap: wasm `unreachable` instruction executed
+            fixtures: panics
+              tried: `fixtures` trapped: panicked at tests/guests/hostile/src/misdeeds.rs:56:20: the hostile guest panics as asked
+        "#]],
     );
 }

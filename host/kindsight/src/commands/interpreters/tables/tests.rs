@@ -278,6 +278,7 @@ fn inspect_has_a_section_for_everything() {
             latency-us               p50 12, p90 20, p99 41, max 900
             memory-high-water-bytes  1179648
             instances                2
+            log-lines-dropped        7
 
             VERSION  DIGEST               SOURCE  OUTCOME    RECEIVED              WHY
             1.2.0    sha256:cccccccccccc  upload  candidate  2026-11-21T10:00:00Z  -
