@@ -5,7 +5,7 @@
 //! examples. A type is compared word by word, without its domain.
 
 use crate::evidence::Outweighed;
-use crate::words::{is_denied, is_negated, tokens};
+use crate::words::{entry, has, is_denied, is_negated, tokens};
 
 /// Meaning of a condition's status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,96 +42,96 @@ impl Role {
     }
 }
 
-/// Roles of whole types.
+/// Roles of whole types, sorted.
 const WHOLE: &[(&str, Role)] = &[
-    ("available", Role::Summary),
-    ("healthy", Role::Summary),
-    ("ready", Role::Summary),
-    ("succeeded", Role::Summary),
-    ("complete", Role::End),
-    ("completed", Role::End),
-    ("finished", Role::End),
     ("accepted", Role::Acceptance),
     ("admitted", Role::Acceptance),
-    ("resolvedrefs", Role::Acceptance),
-    ("lastasyncoperation", Role::Step),
-    ("notready", Role::Abnormal),
-    ("synced", Role::Acceptance),
-    ("rollingupdate", Role::Transition),
+    ("available", Role::Summary),
+    ("complete", Role::End),
+    ("completed", Role::End),
     ("disabled", Role::Pause),
+    ("finished", Role::End),
     ("halted", Role::Pause),
+    ("healthy", Role::Summary),
     ("hibernated", Role::Pause),
     ("hibernation", Role::Pause),
+    ("lastasyncoperation", Role::Step),
+    ("notready", Role::Abnormal),
     ("paused", Role::Pause),
+    ("ready", Role::Summary),
+    ("resolvedrefs", Role::Acceptance),
+    ("rollingupdate", Role::Transition),
     ("stopped", Role::Pause),
+    ("succeeded", Role::Summary),
     ("suspended", Role::Pause),
+    ("synced", Role::Acceptance),
 ];
 
-/// Roles by the last word of a type, unless the whole type is listed.
+/// Roles by the last word of a type, unless the whole type is listed; sorted.
 const ENDINGS: &[(&str, Role)] = &[
-    ("compliant", Role::Acceptance),
-    ("valid", Role::Acceptance),
-    ("date", Role::Verdict),
-    ("established", Role::Verdict),
-    ("programmed", Role::Verdict),
-    ("reconciled", Role::Verdict),
-    ("synced", Role::Verdict),
-    ("synchronized", Role::Verdict),
     ("accepted", Role::Part),
     ("advertised", Role::Part),
     ("applied", Role::Part),
     ("available", Role::Part),
     ("bootstrapped", Role::Part),
     ("bound", Role::Part),
+    ("cloning", Role::Transition),
     ("complete", Role::Part),
     ("completed", Role::Part),
+    ("compliant", Role::Acceptance),
     ("configured", Role::Part),
     ("connected", Role::Part),
     ("created", Role::Part),
+    ("creating", Role::Transition),
+    ("date", Role::Verdict),
+    ("deleting", Role::Transition),
     ("deployed", Role::Part),
+    ("deploying", Role::Transition),
     ("discoverable", Role::Verdict),
+    ("draining", Role::Transition),
+    ("established", Role::Verdict),
+    ("evicting", Role::Transition),
     ("generated", Role::Part),
     ("healthy", Role::Part),
     ("initialized", Role::Part),
-    ("installed", Role::Part),
-    ("launched", Role::Part),
-    ("promoted", Role::Part),
-    ("provisioned", Role::Part),
-    ("ready", Role::Part),
-    ("registered", Role::Part),
-    ("released", Role::Part),
-    ("resolved", Role::Part),
-    ("scheduled", Role::Part),
-    ("success", Role::Part),
-    ("succeeded", Role::Part),
-    ("cloning", Role::Transition),
-    ("creating", Role::Transition),
-    ("deleting", Role::Transition),
-    ("deploying", Role::Transition),
-    ("draining", Role::Transition),
-    ("evicting", Role::Transition),
     ("initializing", Role::Transition),
+    ("installed", Role::Part),
     ("installing", Role::Transition),
     ("issuing", Role::Transition),
+    ("launched", Role::Part),
     ("migrating", Role::Transition),
     ("pending", Role::Transition),
+    ("preparing", Role::Transition),
+    ("programmed", Role::Verdict),
     ("progress", Role::Transition),
     ("progressing", Role::Transition),
-    ("preparing", Role::Transition),
+    ("promoted", Role::Part),
+    ("provisioned", Role::Part),
     ("provisioning", Role::Transition),
+    ("ready", Role::Part),
+    ("reconciled", Role::Verdict),
     ("reconciling", Role::Transition),
     ("recovering", Role::Transition),
+    ("registered", Role::Part),
+    ("released", Role::Part),
     ("remediating", Role::Transition),
     ("resizing", Role::Transition),
+    ("resolved", Role::Part),
     ("restarting", Role::Transition),
     ("restoring", Role::Transition),
     ("rolling", Role::Transition),
     ("scaling", Role::Transition),
+    ("scheduled", Role::Part),
     ("starting", Role::Transition),
     ("stopping", Role::Transition),
+    ("succeeded", Role::Part),
+    ("success", Role::Part),
+    ("synced", Role::Verdict),
+    ("synchronized", Role::Verdict),
     ("terminating", Role::Transition),
     ("updating", Role::Transition),
     ("upgrading", Role::Transition),
+    ("valid", Role::Acceptance),
     ("waiting", Role::Transition),
     // OrphanedResourceWarning.
     ("warning", Role::Other),
@@ -198,24 +198,24 @@ const WORK: &[&str] = &[
 pub(crate) fn role(name: &str) -> Role {
     let tokens = tokens(without_domain(name));
     let whole = tokens.concat();
-    if let Some((_, role)) = WHOLE.iter().find(|(word, _)| *word == whole) {
-        return *role;
+    if let Some(role) = entry(WHOLE, whole.as_str()) {
+        return role;
     }
     if pauses_work(&tokens) {
         return Role::Pause;
     }
     let mut from_the_end = tokens.iter().rev().map(String::as_str);
     let last = from_the_end.find(|token| !PARTICLES.contains(token));
-    if let Some((_, role)) = ENDINGS.iter().find(|(word, _)| Some(*word) == last) {
+    if let Some(role) = last.and_then(|last| entry(ENDINGS, last)) {
         return match role {
             // NoPodsReady and PartiallyAvailable are on their way while they are True.
             role if role.is_positive() && is_negated(&tokens) => Role::Transition,
             Role::Part if tokens.len() == 1 => Role::Step,
-            role => *role,
+            role => role,
         };
     }
     let mut words = tokens.iter().map(String::as_str);
-    if words.any(|word| ABNORMAL.contains(&word)) && !is_denied(&tokens) {
+    if words.any(|word| has(ABNORMAL, word)) && !is_denied(&tokens) {
         Role::Abnormal
     } else {
         Role::Other
@@ -227,7 +227,7 @@ pub(crate) fn role(name: &str) -> Role {
 pub(crate) fn outweighed(name: &str) -> Outweighed {
     let tokens = tokens(without_domain(name));
     let abnormal = tokens.iter().map(String::as_str);
-    let abnormal: Vec<_> = abnormal.filter(|token| ABNORMAL.contains(token)).collect();
+    let abnormal: Vec<_> = abnormal.filter(|token| has(ABNORMAL, token)).collect();
     let are_all = |words: &[&str]| abnormal.iter().all(|token| words.contains(token));
     // A quota or a webhook refuses Pods, as for the Kinds with a rule.
     if tokens.len() < 2 || tokens.concat() == "replicafailure" {
@@ -261,6 +261,13 @@ fn without_domain(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_table_is_sorted() {
+        assert!(WHOLE.is_sorted_by_key(|(word, _)| word));
+        assert!(ENDINGS.is_sorted_by_key(|(word, _)| word));
+        assert!(ABNORMAL.is_sorted());
+    }
 
     #[test]
     fn a_type_says_how_to_read_it() {

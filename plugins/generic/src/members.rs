@@ -152,10 +152,26 @@ fn word(name: &str, text: &str) -> Evidence {
 
 /// Returns whether a member of that name holds the state of its parent.
 pub(crate) fn is_state(name: &str) -> bool {
+    // Most members are told apart by their ends, before they are split into words.
+    if !STATE_NAMES.contains(&name) && !ends_in_a_state(name) {
+        return false;
+    }
     let tokens = tokens(name);
     let first = tokens.first().map_or("", String::as_str);
     let last = tokens.last().map_or("", String::as_str);
     STATE_NAMES.contains(&name) || (STATE_ENDINGS.contains(&last) && !OTHER_TIMES.contains(&first))
+}
+
+/// Returns whether a name ends in one of [`STATE_ENDINGS`], if only as a part of its last word.
+fn ends_in_a_state(name: &str) -> bool {
+    let name = name
+        .trim_end_matches(|char: char| !char.is_alphanumeric())
+        .as_bytes();
+    STATE_ENDINGS.iter().any(|ending| {
+        let start = name.len().checked_sub(ending.len());
+        let end = start.and_then(|start| name.get(start..));
+        end.is_some_and(|end| end.eq_ignore_ascii_case(ending.as_bytes()))
+    })
 }
 
 /// Returns whether the content of a member of that name is current.

@@ -61,8 +61,8 @@ fn read(text: &str) -> Reading {
         is_held: false,
     };
     let whole = tokens.concat();
-    if let Some((_, meaning)) = WHOLE.iter().find(|(word, _)| *word == whole) {
-        return plain(Some(*meaning));
+    if let Some(meaning) = entry(WHOLE, whole.as_str()) {
+        return plain(Some(meaning));
     }
     let found = found(&tokens);
     let worst = found.iter().flatten().copied().max();
@@ -121,16 +121,26 @@ fn word(token: &str, at_an_end: bool) -> Option<Meaning> {
         (GOOD, Meaning::Good),
         (FINISHED, Meaning::Finished),
     ];
-    let table = tables.iter().find(|(words, _)| words.contains(&token));
-    let changing = || at_an_end && token.ends_with("ing") && !STEADY.contains(&token);
+    let table = tables.iter().find(|(words, _)| has(words, token));
+    let changing = || at_an_end && token.ends_with("ing") && !has(STEADY, token);
     table
         .map(|(_, meaning)| *meaning)
         .or_else(|| changing().then_some(Meaning::Pending))
 }
 
 fn pair(before: &str, token: &str) -> Option<Meaning> {
-    let known = PAIRS.iter().find(|(pair, _)| *pair == (before, token))?;
-    Some(known.1)
+    entry(PAIRS, (before, token))
+}
+
+/// Returns whether a sorted list has a word: the tables are what takes longest.
+pub(crate) fn has(words: &[&str], word: &str) -> bool {
+    words.binary_search(&word).is_ok()
+}
+
+/// The value beside a key, in a table sorted by its keys.
+pub(crate) fn entry<K: Ord, V: Copy>(table: &[(K, V)], key: K) -> Option<V> {
+    let at = table.binary_search_by(|(it, _)| it.cmp(&key)).ok()?;
+    table.get(at).map(|(_, value)| *value)
 }
 
 /// Meaning of a negated word: `NotReady` is pending, `NotFailed` means nothing.

@@ -3,6 +3,8 @@
 //! They are those of the status enums of about 180 Kinds that Argo CD has health scripts for, of the
 //! tables in wrangler (Rancher) and kubectl-status, and of the cloud APIs that operators copy into a
 //! status.
+//!
+//! Each is sorted, since a value is looked up in all of them.
 
 use super::Meaning;
 
@@ -198,10 +200,10 @@ pub(super) const PAIRS: &[((&str, &str), Meaning)] = &[
     (("in", "service"), Meaning::Good),
     (("in", "sync"), Meaning::Good),
     (("in", "use"), Meaning::Good),
-    (("of", "sync"), Meaning::Pending),
     (("not", "allowed"), Meaning::Failed),
     (("not", "permitted"), Meaning::Failed),
     (("not", "supported"), Meaning::Failed),
+    (("of", "sync"), Meaning::Pending),
     (("timed", "out"), Meaning::Failed),
     (("to", "date"), Meaning::Good),
 ];
@@ -230,3 +232,19 @@ pub(super) const NEGATIONS: &[&str] = &["no", "non", "not", "without"];
 
 /// Words after which a good word is only expected: `WaitingForPodsReady`.
 pub(super) const PROSPECTS: &[&str] = &["be", "for", "until"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_table_is_sorted() {
+        for table in [
+            FINISHED, GOOD, PENDING, SUSPENDED, FAILED, STEADY, NEGATIONS, PROSPECTS,
+        ] {
+            assert!(table.is_sorted(), "{table:?}");
+        }
+        assert!(WHOLE.is_sorted_by_key(|(word, _)| word));
+        assert!(PAIRS.is_sorted_by_key(|(pair, _)| pair));
+    }
+}
