@@ -96,7 +96,8 @@ impl<'a> Document<'a> {
             let Some(entry) = self.entry(at) else {
                 break;
             };
-            if entry::key_len(entry) as usize == key.len()
+            let head = entry::head(entry);
+            if head.key_len() == key.len()
                 && are_same(self.bytes(entry::key(entry)), key.as_bytes())
             {
                 if self.is_unique {
@@ -104,7 +105,11 @@ impl<'a> Document<'a> {
                 }
                 found = at;
             }
-            at = after(entry, at);
+            let next = at.saturating_add(1);
+            at = match head.has_parts() {
+                true => entry::fourth(entry).max(next),
+                false => next,
+            };
         }
         found
     }

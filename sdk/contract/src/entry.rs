@@ -80,11 +80,36 @@ pub(crate) fn key(entry: &Entry) -> Span {
     }
 }
 
-/// Number of the bytes of a node's key.
+/// First four bytes of a node: its kind, and the length of its key. Searches read no more of most nodes.
+#[derive(Clone, Copy)]
+pub(crate) struct Head(u32);
+
+impl Head {
+    /// Number of the bytes of the key.
+    #[inline]
+    pub(crate) fn key_len(self) -> usize {
+        (self.0 >> 8) as usize
+    }
+
+    /// True for an array or an object.
+    #[inline]
+    pub(crate) fn has_parts(self) -> bool {
+        self.0 & 0xff >= u32::from(kind::ARRAY)
+    }
+}
+
+/// Head of a node.
 #[inline]
-pub(crate) fn key_len(entry: &Entry) -> u32 {
+pub(crate) fn head(entry: &Entry) -> Head {
     let [a, b, c, d, ..] = *entry;
-    u32::from_le_bytes([a, b, c, d]) >> 8
+    Head(u32::from_le_bytes([a, b, c, d]))
+}
+
+/// Last four bytes of a node: of an array or an object the first node after its parts.
+#[inline]
+pub(crate) fn fourth(entry: &Entry) -> u32 {
+    let [.., m, n, o, p] = *entry;
+    u32::from_le_bytes([m, n, o, p])
 }
 
 /// Value of a node; a kind that does not exist reads as null.
@@ -117,6 +142,5 @@ pub(crate) fn value(entry: &Entry) -> Value {
 /// The first node after an array's or object's parts; none for anything else.
 #[inline]
 pub(crate) fn end(entry: &Entry) -> Option<u32> {
-    let [kind, _, _, _, _, _, _, _, _, _, _, _, m, n, o, p] = *entry;
-    (kind >= kind::ARRAY).then(|| u32::from_le_bytes([m, n, o, p]))
+    head(entry).has_parts().then(|| fourth(entry))
 }
