@@ -1,9 +1,13 @@
-//! Builds the guests that misbehave, and generates the list of them.
+//! Builds the guests of the tests, and those of the examples for authors that are written in Rust, and
+//! generates the list of them.
 
 use std::error::Error;
 
+use kindsight_guest_build::{build, guests_in};
+
 fn main() -> Result<(), Box<dyn Error>> {
-    let guests = kindsight_guest_build::guests_in("tests/guests", "kindsight-guest-")?;
-    kindsight_guest_build::build(&guests, "Guest")?;
+    let mut guests = guests_in("tests/guests", "kindsight-guest-")?;
+    guests.extend(guests_in("sdk/examples", "kindsight-example-")?);
+    build(&guests, "Guest")?;
     Ok(())
 }

@@ -1,15 +1,15 @@
-//! Guests that misbehave, shared by the tests.
+//! Guests that the tests share: those that misbehave, and the examples for authors.
 
 /// A guest, built to a component by this crate's build script.
 #[derive(Debug, Clone, Copy)]
 pub struct Guest {
-    /// The name of its folder under `tests/guests/`.
+    /// The name of its folder, under `tests/guests/` or `sdk/examples/`.
     pub name: &'static str,
     /// The component's bytes.
     pub wasm: &'static [u8],
 }
 
-/// All of them, in order of name.
+/// All of them.
 pub static GUESTS: &[Guest] = include!(concat!(env!("OUT_DIR"), "/guests.rs"));
 
 /// Description of the hostile guest as it was built: where its buffer begins.
