@@ -5,7 +5,7 @@
 //! only a change of the Service or of the load balancer's provider mends that; no other tool looks. The
 //! other types work as soon as the API
 //! server has given them a cluster IP. One that selects Pods and has no ready
-//! endpoint is Pending, where its EndpointSlices are reported: nothing answers behind it. No other tool
+//! endpoint is Pending, where its `EndpointSlices` are reported: nothing answers behind it. No other tool
 //! looks.
 
 use kindsight_sdk::prelude::*;
@@ -28,7 +28,7 @@ pub(crate) fn kind() -> Kind {
         )
 }
 
-/// EndpointSlices of one Service that are looked at; each has a hundred endpoints.
+/// `EndpointSlices` of one Service that are looked at; each has a hundred endpoints.
 const SLICES_MAX: u32 = 64;
 
 pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
