@@ -6,16 +6,38 @@
 //! updated ones does not matter; the others do (Argo CD passes over all of them).
 
 use kindsight_sdk::prelude::*;
+use kindsight_sdk::standard::pods::Workload;
 
 use crate::{METADATA, count};
 
 pub(crate) fn kind() -> Kind {
-    Kind::new("apps", "*", "DaemonSet")
+    Workload::kind(Kind::new("apps", "*", "DaemonSet"))
         .fields(&METADATA)
         .fields(&["/spec/updateStrategy/type", "/status"])
 }
 
-pub(crate) fn rule(object: &Object<'_>) -> Verdict {
+pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
+    let verdict = by_counts(object);
+    let want = object.status_count("desiredNumberScheduled");
+    let have = |field| object.status_count(field);
+    let is_everywhere = have("currentNumberScheduled") >= want;
+    let is_updated = have("updatedNumberScheduled") >= want;
+    let working = have("numberAvailable").min(have("numberReady"));
+    let mut workload = Workload::new(object, input, want);
+    if is_everywhere && (is_updated || is_by_hand(object)) {
+        workload = workload.short_of(want.saturating_sub(working));
+    } else if !is_by_hand(object) {
+        workload = workload.newest("controller-revision-hash", None);
+    }
+    workload.judge(verdict)
+}
+
+/// Returns whether Pods of an older template remain until somebody deletes them.
+fn is_by_hand(object: &Object<'_>) -> bool {
+    object.at("/spec/updateStrategy/type").text() == Some("OnDelete")
+}
+
+fn by_counts(object: &Object<'_>) -> Verdict {
     if let Some(verdict) = standard::checks(object) {
         return verdict;
     }
@@ -31,7 +53,7 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
 }
 
 fn short_of(object: &Object<'_>, want: i64) -> Option<Verdict> {
-    let by_hand = object.at("/spec/updateStrategy/type").text() == Some("OnDelete");
+    let by_hand = is_by_hand(object);
     let checks = [
         ("currentNumberScheduled", "Scheduling", "scheduled"),
         ("updatedNumberScheduled", "RollingOut", "updated"),

@@ -2,9 +2,11 @@
 //!
 //! The counts are those `kubectl rollout status` and kstatus compare; Suspended for a paused one is
 //! Argo CD's; `ReplicaFailure` is Failed because a quota or an admission webhook does not go away by
-//! itself (argo-cd#1382).
+//! itself (argo-cd#1382). Pods that cannot run are a failure before the deadline passes, as in no other tool;
+//! while enough of them are available, the Deployment is Degraded.
 
 use kindsight_sdk::prelude::*;
+use kindsight_sdk::standard::pods::Workload;
 
 use crate::{METADATA, count};
 
@@ -12,7 +14,7 @@ use crate::{METADATA, count};
 const NO_DEADLINE_S: i64 = i32::MAX as i64;
 
 pub(crate) fn kind() -> Kind {
-    Kind::new("apps", "*", "Deployment")
+    Workload::kind(Kind::new("apps", "*", "Deployment"))
         .fields(&METADATA)
         .fields(&[
             "/spec/replicas",
@@ -22,7 +24,37 @@ pub(crate) fn kind() -> Kind {
         ])
 }
 
-pub(crate) fn rule(object: &Object<'_>) -> Verdict {
+pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
+    let verdict = by_counts(object);
+    let Some(want) = object.replicas() else {
+        return Ok(verdict);
+    };
+    let progressing = object.conditions().find("Progressing");
+    let newest = progressing.and_then(|it| newest_hash(object, it.message()));
+    Workload::new(object, input, want)
+        .newest("pod-template-hash", newest)
+        .works(is_rolled_out(object, want) && object.conditions().is_true("Available"))
+        .judge(verdict)
+}
+
+/// Hash of the newest template, by the name of its ReplicaSet: `ReplicaSet "web-7f9c" is progressing`.
+fn newest_hash<'a>(object: &Object<'_>, message: &'a str) -> Option<&'a str> {
+    let name = object.metadata().get("name").text()?;
+    let mut quoted = message.split('"');
+    quoted.find_map(|part| part.strip_prefix(name)?.strip_prefix('-'))
+}
+
+/// Returns whether every replica is of the newest template, by the counts and the controller's word.
+fn is_rolled_out(object: &Object<'_>, want: i64) -> bool {
+    let progressing = object.conditions().find("Progressing");
+    let is_complete = progressing.is_some_and(|it| it.reason() == "NewReplicaSetAvailable");
+    ["replicas", "updatedReplicas"]
+        .iter()
+        .all(|field| object.status_count(field) == want)
+        && (is_complete || !has_deadline(object))
+}
+
+fn by_counts(object: &Object<'_>) -> Verdict {
     if let Some(verdict) = standard::deletion(object) {
         return verdict;
     }
@@ -51,15 +83,14 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
 fn failure(conditions: Conditions<'_>) -> Option<Verdict> {
     let progressing = conditions.find("Progressing");
     if let Some(late) = progressing.filter(|it| it.reason() == "ProgressDeadlineExceeded") {
-        return Some(Verdict::failed("ProgressDeadlineExceeded", late.message()));
+        let verdict = Verdict::failed("ProgressDeadlineExceeded", late.message());
+        return Some(verdict.since(late.since_ms()));
     }
     let refused = conditions
         .find("ReplicaFailure")
         .filter(Condition::is_true)?;
-    Some(Verdict::failed(
-        refused.reason_or("ReplicaFailure"),
-        refused.message(),
-    ))
+    let verdict = Verdict::failed(refused.reason_or("ReplicaFailure"), refused.message());
+    Some(verdict.since(refused.since_ms()))
 }
 
 /// Pending, while the counts differ from the spec.
@@ -106,10 +137,11 @@ fn unconfirmed(object: &Object<'_>, conditions: Conditions<'_>) -> Option<Verdic
     }
     match conditions.find("Available") {
         Some(available) if available.is_true() => None,
-        Some(available) => Some(Verdict::pending(
-            available.reason_or("Unavailable"),
-            available.message(),
-        )),
+        Some(available) => {
+            let reason = available.reason_or("Unavailable");
+            let verdict = Verdict::pending(reason, available.message());
+            Some(verdict.since(available.since_ms()))
+        }
         None => Some(Verdict::pending(
             "AvailabilityUnknown",
             "the controller does not say that it is available",

@@ -23,10 +23,19 @@ impl Interpreter for Apps {
             daemon_set::kind(),
             replica_set::kind(),
         ])
-        .states(&[READY, PRESENT, PENDING, SUSPENDED, FAILED, TERMINATING])
+        .states(&[
+            READY,
+            PRESENT,
+            DEGRADED,
+            PENDING,
+            SUSPENDED,
+            FAILED,
+            TERMINATING,
+        ])
+        .settings_schema(standard::pods::SETTINGS_SCHEMA)
     }
 
-    fn judge(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+    fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         let rule = match object.kind() {
             "Deployment" => deployment::rule,
             "StatefulSet" => stateful_set::rule,
@@ -34,7 +43,7 @@ impl Interpreter for Apps {
             "ReplicaSet" => replica_set::rule,
             _ => return Err(Failure::unsupported("another Kind of this group")),
         };
-        Ok(rule(object))
+        rule(object, input)
     }
 
     fn fixtures() -> Fixtures {

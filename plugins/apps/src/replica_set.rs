@@ -3,22 +3,38 @@
 //! Pods that cannot be created are a failure, as in Argo CD (kstatus waits); the counts are kstatus'.
 
 use kindsight_sdk::prelude::*;
+use kindsight_sdk::standard::pods::Workload;
 
 use crate::{METADATA, count};
 
 pub(crate) fn kind() -> Kind {
-    Kind::new("apps", "*", "ReplicaSet")
+    Workload::kind(Kind::new("apps", "*", "ReplicaSet"))
         .fields(&METADATA)
         .fields(&["/spec/replicas", "/status"])
 }
 
-pub(crate) fn rule(object: &Object<'_>) -> Verdict {
+pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
+    let verdict = by_counts(object);
+    let Some(want) = object.replicas() else {
+        return Ok(verdict);
+    };
+    let mut workload = Workload::new(object, input, want);
+    if object.status_count("replicas") == want {
+        let available = object.status_count("availableReplicas");
+        let working = available.min(object.status_count("readyReplicas"));
+        workload = workload.short_of(want.saturating_sub(working));
+    }
+    workload.judge(verdict)
+}
+
+fn by_counts(object: &Object<'_>) -> Verdict {
     if let Some(verdict) = standard::checks(object) {
         return verdict;
     }
     let conditions = object.conditions();
     if let Some(refused) = conditions.find("ReplicaFailure").filter(Condition::is_true) {
-        return Verdict::failed(refused.reason_or("ReplicaFailure"), refused.message());
+        let verdict = Verdict::failed(refused.reason_or("ReplicaFailure"), refused.message());
+        return verdict.since(refused.since_ms());
     }
     if object.status().is_empty() {
         return Verdict::pending("NoStatusYet", "the controller has not looked at it yet");

@@ -4,16 +4,45 @@
 //! itself, so only the counts are compared. A partition holds replicas back on purpose.
 
 use kindsight_sdk::prelude::*;
+use kindsight_sdk::standard::pods::Workload;
 
 use crate::{METADATA, count};
 
 pub(crate) fn kind() -> Kind {
-    Kind::new("apps", "*", "StatefulSet")
+    Workload::kind(Kind::new("apps", "*", "StatefulSet"))
         .fields(&METADATA)
         .fields(&["/spec/replicas", "/spec/updateStrategy", "/status"])
 }
 
-pub(crate) fn rule(object: &Object<'_>) -> Verdict {
+pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
+    let verdict = by_counts(object);
+    let Some(want) = object.replicas() else {
+        return Ok(verdict);
+    };
+    let status = object.status();
+    let newest = status.get("updateRevision").text();
+    let is_rolled_out = status.get("currentRevision").text() == newest;
+    let mut workload = Workload::new(object, input, want);
+    if is_rolled_out && object.status_count("replicas") == want {
+        let ready = object.status_count("readyReplicas");
+        let available = status.get("availableReplicas").integer();
+        let working = available.map_or(ready, |available| available.min(ready));
+        workload = workload.short_of(want.saturating_sub(working));
+    }
+    if newest.is_some() && !keeps_old(object) {
+        workload = workload.newest("controller-revision-hash", newest);
+    }
+    workload.judge(verdict)
+}
+
+/// Returns whether Pods of an older template remain on purpose.
+fn keeps_old(object: &Object<'_>) -> bool {
+    let strategy = object.at("/spec/updateStrategy");
+    let partition = strategy.at("/rollingUpdate/partition").integer();
+    strategy.get("type").text() == Some("OnDelete") || partition.is_some_and(|it| it > 0)
+}
+
+fn by_counts(object: &Object<'_>) -> Verdict {
     if let Some(verdict) = standard::checks(object) {
         return verdict;
     }

@@ -74,7 +74,7 @@ fn judge(conditions: Conditions<'_>, grace_ms: i64, now_ms: i64) -> Verdict {
         return Verdict::pending("WaitingToScale", message);
     };
     if able.is_false() && able.reason().starts_with("Failed") {
-        return Verdict::failed(able.reason(), able.message());
+        return Verdict::failed(able.reason(), able.message()).since(able.since_ms());
     }
     if !able.is_true() {
         return Verdict::pending(able.reason_or("WaitingToScale"), able.message());
@@ -82,6 +82,7 @@ fn judge(conditions: Conditions<'_>, grace_ms: i64, now_ms: i64) -> Verdict {
     match conditions.find("ScalingActive") {
         Some(active) if active.is_true() => {
             Verdict::ready(active.reason_or("ScalingActive"), active.message())
+                .since(active.since_ms())
         }
         Some(active) if active.is_false() => inactive(active, grace_ms, now_ms),
         _ => Verdict::pending("WaitingForMetrics", "it has received no metrics yet"),
@@ -99,7 +100,7 @@ fn inactive(active: Condition<'_>, grace_ms: i64, now_ms: i64) -> Verdict {
     match active.since_ms() {
         Some(since_ms) => {
             let deadline_ms = since_ms.saturating_add(grace_ms);
-            Verdict::pending_until(deadline_ms, now_ms, reason, message)
+            Verdict::pending_until(deadline_ms, now_ms, reason, message).since(since_ms)
         }
         // It may have lost them just now.
         None => Verdict::pending(reason, message),

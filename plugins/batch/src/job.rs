@@ -2,12 +2,14 @@
 //!
 //! The conditions decide, and only when they are True: Argo CD only checks that they exist. A running
 //! Job is Pending as in Flux and Helm; kstatus calls it Current, and so tells only that a Job was
-//! started.
+//! started. Pods that cannot start are a failure, as in no other tool: the Job would wait for ever. Those
+//! that crash are not, as a Job tries again, up to its own limit.
 
 use kindsight_sdk::prelude::*;
+use kindsight_sdk::standard::pods::Workload;
 
 pub(crate) fn kind() -> Kind {
-    Kind::new("batch", "*", "Job")
+    Workload::kind(Kind::new("batch", "*", "Job"))
         .fields(&standard::FIELDS)
         .fields(&[
             "/spec/completions",
@@ -19,23 +21,31 @@ pub(crate) fn kind() -> Kind {
         ])
 }
 
-pub(crate) fn rule(object: &Object<'_>) -> Verdict {
+pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
+    let active = object.status_count("active");
+    Workload::new(object, input, active)
+        .retries()
+        .judge(by_conditions(object))
+}
+
+fn by_conditions(object: &Object<'_>) -> Verdict {
     if let Some(verdict) = standard::checks(object) {
         return verdict;
     }
     let conditions = object.conditions();
     let is_true = |name| conditions.find(name).filter(Condition::is_true);
     if let Some(complete) = is_true("Complete") {
-        return Verdict::succeeded("Completed", complete.message());
+        return Verdict::succeeded("Completed", complete.message()).since(complete.since_ms());
     }
     // FailureTarget comes first and is as final; Failed follows when the last Pod is gone.
     if let Some(failed) = is_true("Failed").or_else(|| is_true("FailureTarget")) {
-        return Verdict::failed(failed.reason_or("Failed"), failed.message());
+        return Verdict::failed(failed.reason_or("Failed"), failed.message())
+            .since(failed.since_ms());
     }
     if let Some(suspended) = is_true("Suspended")
         && object.at("/spec/suspend").flag() != Some(false)
     {
-        return Verdict::suspended("Suspended", suspended.message());
+        return Verdict::suspended("Suspended", suspended.message()).since(suspended.since_ms());
     }
     if !object.at("/status/startTime").is_present() {
         return Verdict::pending("NotStarted", "it has not been started yet");

@@ -22,11 +22,12 @@ impl Interpreter for Batch {
                 FAILED,
                 TERMINATING,
             ])
+            .settings_schema(standard::pods::SETTINGS_SCHEMA)
     }
 
-    fn judge(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+    fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         match object.kind() {
-            "Job" => Ok(job::rule(object)),
+            "Job" => job::rule(object, input),
             "CronJob" => Ok(cron_job::rule(object)),
             _ => Err(Failure::unsupported("another Kind of this group")),
         }

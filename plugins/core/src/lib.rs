@@ -47,18 +47,18 @@ impl Interpreter for Core {
                 .map(|kind| Kind::new("", "*", kind).fields(&standard::DELETION_FIELDS)),
         )
         .states(&ALL)
-        .settings_schema(pod::SETTINGS_SCHEMA)
+        .settings_schema(standard::pods::SETTINGS_SCHEMA)
     }
 
     fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         let rule = match object.kind() {
             "Pod" => return pod::rule(object, input),
-            "Service" => service::rule,
+            "Service" => return Ok(service::rule(object, input)),
+            "ReplicationController" => return replication_controller::rule(object, input),
             "PersistentVolumeClaim" => persistent_volume_claim::rule,
             "PersistentVolume" => persistent_volume::rule,
             "Namespace" => namespace::rule,
             "Node" => node::rule,
-            "ReplicationController" => replication_controller::rule,
             kind if WITHOUT_READINESS.contains(&kind) => standard::presence,
             _ => return Err(Failure::unsupported("another Kind of this group")),
         };

@@ -19,12 +19,13 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
     let Some(ready) = object.conditions().find("Ready") else {
         return Verdict::pending("NoConditionYet", "the kubelet has not reported yet");
     };
-    match ready.status() {
+    let verdict = match ready.status() {
         ConditionStatus::True if object.at("/spec/unschedulable").is_true() => {
             Verdict::ready("Cordoned", "works, but is unschedulable for new Pods")
         }
         ConditionStatus::True => Verdict::ready("Ready", ready.message()),
         ConditionStatus::False => Verdict::pending(ready.reason_or("NotReady"), ready.message()),
         ConditionStatus::Unknown => Verdict::unknown(ready.reason_or("Unknown"), ready.message()),
-    }
+    };
+    verdict.since(ready.since_ms())
 }

@@ -4,18 +4,81 @@
 //! when somebody brought their own in `externalIPs` (Helm). A port that it cannot serve is a failure, as
 //! only a change of the Service or of the load balancer's provider mends that; no other tool looks. The
 //! other types work as soon as the API
-//! server has given them a cluster IP. Whether Pods answer behind it is up to their owners.
+//! server has given them a cluster IP. One that selects Pods and has no ready
+//! endpoint is Pending, where its `EndpointSlices` are reported: nothing answers behind it. No other tool
+//! looks.
 
 use kindsight_sdk::prelude::*;
 
 pub(crate) fn kind() -> Kind {
     Kind::new("", "*", "Service")
         .fields(&standard::FIELDS)
-        .fields(&["/spec/type", "/spec/clusterIP", "/spec/externalIPs"])
+        .fields(&[
+            "/spec/type",
+            "/spec/clusterIP",
+            "/spec/externalIPs",
+            "/spec/selector",
+        ])
         .fields(&["/status/loadBalancer"])
+        .related(
+            ("discovery.k8s.io", "EndpointSlice"),
+            Relation::Labelled("kubernetes.io/service-name"),
+            &["/addressType", "/endpoints/*/conditions/ready"],
+            SLICES_MAX,
+        )
 }
 
-pub(crate) fn rule(object: &Object<'_>) -> Verdict {
+/// `EndpointSlices` of one Service that are looked at; each has a hundred endpoints.
+const SLICES_MAX: u32 = 64;
+
+pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
+    let verdict = by_address(object);
+    let is_alias = object.at("/spec/type").text() == Some("ExternalName");
+    if verdict.state != READY || is_alias || object.at("/spec/selector").is_empty() {
+        return verdict;
+    }
+    let slices = input.related(0);
+    let (ready, all) = endpoints(slices);
+    let is_known = slices.total() > 0 || slices.coverage() == Coverage::Complete;
+    let are_all_seen = i64::try_from(slices.objects().len()) == Ok(slices.total());
+    match ready {
+        0 if is_known && are_all_seen => {
+            let message = match all {
+                0 => "it has no endpoints: its selector finds no Pod".to_owned(),
+                all => format!("none of its {all} endpoints is ready"),
+            };
+            Verdict::pending("NoReadyEndpoints", message)
+        }
+        0 => verdict,
+        ready => {
+            let message = format!("{}; {ready} of {all} endpoints are ready", verdict.message);
+            Verdict {
+                message: message.into(),
+                ..verdict
+            }
+        }
+    }
+}
+
+/// The endpoints that are ready, and all, of the family of addresses that has most: a Service of two
+/// families lists each Pod twice.
+fn endpoints(slices: RelatedSet<'_>) -> (usize, usize) {
+    // Ready where it is not said, by the API's convention.
+    let is_ready = |endpoint: &Node<'_>| endpoint.at("/conditions/ready").flag() != Some(false);
+    let of_family = |family: &str| {
+        let is_of_it = |slice: &Object<'_>| slice.at("/addressType").text_or_empty() == family;
+        let slices = slices.objects().filter(is_of_it);
+        slices.fold((0, 0), |(ready, all), slice| {
+            let endpoints = slice.at("/endpoints").items();
+            let count = endpoints.len();
+            (ready + endpoints.filter(is_ready).count(), all + count)
+        })
+    };
+    let families = ["IPv4", "IPv6", "FQDN", ""].map(of_family);
+    families.into_iter().max().unwrap_or_default()
+}
+
+fn by_address(object: &Object<'_>) -> Verdict {
     if let Some(verdict) = standard::checks(object) {
         return verdict;
     }

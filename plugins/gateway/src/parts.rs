@@ -38,7 +38,7 @@ impl Part<'_> {
         VERDICTS_OF_THE_CONTROLLER.iter().find_map(|name| {
             let condition = self.conditions.find(name).filter(refused)?;
             let message = self.message(condition.message());
-            Some(Verdict::failed(condition.reason_or(name), message))
+            Some(Verdict::failed(condition.reason_or(name), message).since(condition.since_ms()))
         })
     }
 
@@ -46,7 +46,10 @@ impl Part<'_> {
         let waiting = REPORTED.iter().find_map(|name| {
             let condition = self.conditions.find(name)?;
             let message = || self.message(condition.message());
-            (!condition.is_true()).then(|| Verdict::pending(condition.reason_or(name), message()))
+            (!condition.is_true()).then(|| {
+                let verdict = Verdict::pending(condition.reason_or(name), message());
+                verdict.since(condition.since_ms())
+            })
         });
         waiting.or_else(|| self.unreported())
     }

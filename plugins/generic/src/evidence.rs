@@ -65,6 +65,8 @@ pub(crate) struct Evidence {
     pub(crate) reason: String,
     pub(crate) message: String,
     pub(crate) outweighed: Outweighed,
+    /// Since when it says so, in Unix milliseconds.
+    pub(crate) since_ms: Option<i64>,
 }
 
 impl Evidence {
@@ -76,7 +78,13 @@ impl Evidence {
             reason: words.next().unwrap_or_default(),
             message: message.into(),
             outweighed: Outweighed::Never,
+            since_ms: None,
         }
+    }
+
+    /// Sets since when it says so.
+    pub(crate) fn since(self, since_ms: Option<i64>) -> Self {
+        Self { since_ms, ..self }
     }
 
     /// Sets what outweighs it.
@@ -106,9 +114,12 @@ impl Evidence {
 
     fn verdict(self) -> Verdict {
         let Self {
-            reason, message, ..
+            reason,
+            message,
+            since_ms,
+            ..
         } = self;
-        match self.says {
+        let verdict = match self.says {
             Says::Finished => Verdict::succeeded(reason, message),
             Says::Ready => Verdict::ready(reason, message),
             Says::Doubtful => Verdict::present(reason, message),
@@ -117,7 +128,8 @@ impl Evidence {
             Says::Absent => Verdict::new(crate::NOT_PRESENT, reason, message),
             Says::Suspended => Verdict::suspended(reason, message),
             Says::Failed => Verdict::failed(reason, message),
-        }
+        };
+        verdict.since(since_ms)
     }
 }
 

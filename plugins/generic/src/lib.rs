@@ -131,9 +131,10 @@ fn doubt_what_is_too_much(verdict: Verdict) -> Verdict {
 /// Stalled comes before the generation: see [`standard::progress`].
 fn stalled(object: &Object<'_>) -> Option<Verdict> {
     let stalled = object.conditions().find("Stalled")?;
-    stalled
-        .is_true()
-        .then(|| Verdict::failed(stalled.reason_or("Stalled"), stalled.message()))
+    stalled.is_true().then(|| {
+        let verdict = Verdict::failed(stalled.reason_or("Stalled"), stalled.message());
+        verdict.since(stalled.since_ms())
+    })
 }
 
 fn unobserved(object: &Object<'_>) -> Option<Verdict> {

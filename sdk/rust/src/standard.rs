@@ -3,6 +3,8 @@
 //! They are the API conventions every controller is asked to follow, in the order kstatus and
 //! Argo CD apply them.
 
+pub mod pods;
+
 use crate::states::{FAILED, PENDING, PRESENT, TERMINATING};
 use crate::{Object, State, Verdict};
 
@@ -53,10 +55,8 @@ pub fn presence(object: &Object<'_>) -> Verdict {
 pub fn progress(object: &Object<'_>) -> Option<Verdict> {
     let conditions = object.conditions();
     if let Some(stalled) = conditions.find("Stalled").filter(crate::Condition::is_true) {
-        return Some(Verdict::failed(
-            stalled.reason_or("Stalled"),
-            stalled.message(),
-        ));
+        let verdict = Verdict::failed(stalled.reason_or("Stalled"), stalled.message());
+        return Some(verdict.since(stalled.since_ms()));
     }
     if object.is_stale() {
         return Some(generation_not_observed(object));
@@ -64,10 +64,8 @@ pub fn progress(object: &Object<'_>) -> Option<Verdict> {
     let reconciling = conditions
         .find("Reconciling")
         .filter(crate::Condition::is_true)?;
-    Some(Verdict::pending(
-        reconciling.reason_or("Reconciling"),
-        reconciling.message(),
-    ))
+    let reason = reconciling.reason_or("Reconciling");
+    Some(Verdict::pending(reason, reconciling.message()).since(reconciling.since_ms()))
 }
 
 /// Present, because the report has no spec: reporters of the first generation leave it out. Counts

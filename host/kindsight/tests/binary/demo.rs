@@ -38,7 +38,7 @@ fn the_demo_shows_what_is_broken_and_never_calls_it_ready() {
         ("packetgen", "edge02", "packetgen-warmup", "Pending"),
         ("firewall", "edge01", "firewall-logs", "Ready"),
         ("firewall", "edge01", "firewall-gateway", "Ready"),
-        ("firewall", "edge02", "fw0-firewall", "Pending"),
+        ("firewall", "edge02", "fw0-firewall", "Failed"),
         ("firewall", "edge02", "firewall-logs", "Pending"),
         ("firewall", "edge02", "firewall-gateway", "Pending"),
         ("sink", "edge01", "protected-private-net", "Present"),

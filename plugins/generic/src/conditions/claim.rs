@@ -94,7 +94,8 @@ impl<'a> Claim<'a> {
             "" => format!("{} is {:?}", self.name, self.status),
             message => message.to_owned(),
         };
-        let evidence = Evidence::new(says, &reasons, message);
+        let since_ms = self.node.get("lastTransitionTime").time_ms();
+        let evidence = Evidence::new(says, &reasons, message).since(since_ms);
         match (says, self.role) {
             (Says::Failed, Role::Abnormal) => evidence.outweighed(outweighed(self.name)),
             (Says::Failed, Role::Other) => evidence.outweighed(Outweighed::ByCounts),

@@ -1,6 +1,6 @@
 //! Verdicts by the container statuses of a Pod.
 
-use kindsight_sdk::prelude::*;
+use crate::{Node, Verdict};
 
 /// Container that waits because of an error.
 #[derive(Clone, Copy)]

@@ -1,0 +1,198 @@
+//! Pods, also as parts of what owns them.
+//!
+//! A failed Pod is Failed, with the message found as in Argo CD (kstatus calls it Current).
+//! Containers that wait because of an error fail the Pod whatever its restart policy, and so do init
+//! containers, which Argo CD leaves out. The first pulls of an image that fail do not: many pass when
+//! they are tried again. A crash counts against a container that runs again for ten minutes; to Argo CD
+//! it counts for ever. A running Pod that is expected to end, one of a Job or a
+//! hook, is Pending although it is ready; any other is Ready when its condition is True, also with the
+//! restart policies for which Argo CD waits forever. The 15 seconds for the scheduler are kstatus', but
+//! begin when it refused the Pod, which may be long after its creation.
+
+mod containers;
+mod owners;
+mod trouble;
+
+use containers::Stuck;
+
+use crate::{Condition, Failure, Input, Object, Verdict, standard};
+
+pub use owners::Workload;
+
+/// Default of `unschedulableGraceSeconds`.
+const UNSCHEDULABLE_GRACE_S: i64 = 15;
+
+/// Default of `imagePullGraceSeconds`: three attempts of the kubelet.
+const IMAGE_PULL_GRACE_S: i64 = 60;
+
+/// Schema of the settings that [`judge`] and [`Workload::judge`] read: how long a Pod may be
+/// unschedulable, and fail to pull an image.
+pub const SETTINGS_SCHEMA: &str = r#"{
+  "type": "object",
+  "properties": {
+    "unschedulableGraceSeconds": {
+      "type": "integer",
+      "minimum": 0,
+      "default": 15,
+      "description": "Seconds that a Pod may be unschedulable before it is Failed; set more where nodes are added on demand."
+    },
+    "imagePullGraceSeconds": {
+      "type": "integer",
+      "minimum": 0,
+      "default": 60,
+      "description": "Seconds after its containers could start that a Pod may fail to pull an image before it is Failed; back-off is Failed at once."
+    }
+  },
+  "additionalProperties": false
+}"#;
+
+/// Annotations of Pods that a deployment tool runs once.
+const HOOKS: [&str; 2] = ["argocd.argoproj.io/hook", "helm.sh/hook"];
+
+/// The fields of a Pod that [`judge`] reads beside [`standard::FIELDS`].
+pub const FIELDS: [&str; 10] = [
+    "/metadata/annotations/argocd.argoproj.io~1hook",
+    "/metadata/annotations/helm.sh~1hook",
+    "/metadata/creationTimestamp",
+    "/metadata/ownerReferences",
+    "/status/phase",
+    "/status/reason",
+    "/status/message",
+    "/status/startTime",
+    "/status/initContainerStatuses",
+    "/status/containerStatuses",
+];
+
+/// Judges a Pod. Reads the time, so its Kind is declared with [`crate::Kind::uses_now`].
+///
+/// # Errors
+/// [`Failure::InvalidSettings`] when one of the settings is no number of seconds.
+pub fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
+    if let Some(verdict) = standard::checks(object) {
+        return Ok(verdict);
+    }
+    let status = object.status();
+    let message = status.get("message").text_or_empty();
+    let stuck = containers::stuck(status);
+    Ok(match (status.get("phase").text_or_empty(), stuck) {
+        ("Succeeded", _) => Verdict::succeeded("Completed", "every container succeeded"),
+        ("Failed", _) => containers::failure(status),
+        ("Unknown", _) => Verdict::unknown("NodeLost", message),
+        (_, Some(stuck)) if stuck.may_pass() => return image_not_pulled(object, stuck, input),
+        (_, Some(stuck)) => {
+            let unready = object
+                .conditions()
+                .find("Ready")
+                .filter(Condition::is_false);
+            let since_ms = unready.and_then(|unready| unready.since_ms());
+            Verdict::failed(stuck.reason, stuck.message()).since(since_ms)
+        }
+        ("Running", None) => running(object, input.now_ms()),
+        ("Pending", None) => return pending(object, input),
+        ("", None) => Verdict::pending("NoPhaseYet", "it has no phase yet"),
+        (other, None) => Verdict::unknown("UnknownPhase", format!("its phase is {other}")),
+    })
+}
+
+/// Pending within the grace period, then Failed. Pending too where no time tells that it is not the first
+/// attempt: if the next ones fail as well, the kubelet says that it backs off.
+fn image_not_pulled(
+    object: &Object<'_>,
+    stuck: Stuck<'_>,
+    input: &Input<'_>,
+) -> Result<Verdict, Failure> {
+    let grace_ms = input.setting_ms("imagePullGraceSeconds", IMAGE_PULL_GRACE_S)?;
+    let (reason, message) = (stuck.reason, stuck.message());
+    Ok(match could_start_ms(object).max(stuck.ended_ms()) {
+        Some(start_ms) => {
+            let deadline_ms = start_ms.saturating_add(grace_ms);
+            Verdict::pending_until(deadline_ms, input.now_ms(), reason, message)
+        }
+        None => Verdict::pending(reason, message),
+    })
+}
+
+/// Conditions of a Pod that become True before its containers start.
+const BEFORE_START: [&str; 3] = ["PodScheduled", "PodReadyToStartContainers", "Initialized"];
+
+/// The last known moment before its containers could start, in Unix milliseconds.
+fn could_start_ms(object: &Object<'_>) -> Option<i64> {
+    let conditions = object.conditions();
+    let steps = BEFORE_START.iter().filter_map(|name| {
+        let step = conditions.find(name).filter(Condition::is_true)?;
+        step.since_ms()
+    });
+    let others = [
+        object.at("/metadata/creationTimestamp").time_ms(),
+        object.at("/status/startTime").time_ms(),
+        containers::init_ended_ms(object.status()),
+    ];
+    steps.chain(others.into_iter().flatten()).max()
+}
+
+fn running(object: &Object<'_>, now_ms: i64) -> Verdict {
+    let ready = object.conditions().find("Ready");
+    let since_ms = ready.and_then(|ready| ready.since_ms());
+    if ready.is_some_and(|ready| ready.is_true()) {
+        let verdict = if is_expected_to_end(object) {
+            Verdict::pending("Running", "it is running and expected to end")
+        } else {
+            Verdict::ready("Running", "")
+        };
+        return verdict.since(since_ms);
+    }
+    if let Some(verdict) = containers::crashed(object.status(), now_ms) {
+        return verdict;
+    }
+    match ready {
+        Some(ready) => {
+            Verdict::pending(ready.reason_or("NotReady"), ready.message()).since(since_ms)
+        }
+        None => Verdict::pending("NotReady", "it does not report that it is ready"),
+    }
+}
+
+/// Returns whether the Pod is expected to end, as one of a Job or a hook.
+fn is_expected_to_end(object: &Object<'_>) -> bool {
+    let mut owners = object.metadata().get("ownerReferences").items();
+    owners.any(|owner| {
+        let group = owner.get("apiVersion").text_or_empty();
+        owner.get("kind").text() == Some("Job") && group.starts_with("batch/")
+    }) || HOOKS.iter().any(|hook| object.annotation(hook).is_some())
+}
+
+fn pending(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
+    let conditions = object.conditions();
+    if let Some(unscheduled) = conditions.find("PodScheduled").filter(Condition::is_false) {
+        return match unscheduled.reason() {
+            "SchedulingGated" => Ok(Verdict::suspended("SchedulingGated", unscheduled.message())),
+            "Unschedulable" => unschedulable(object, unscheduled, input),
+            _ => Ok(Verdict::pending(
+                unscheduled.reason_or("NotScheduled"),
+                unscheduled.message(),
+            )),
+        };
+    }
+    let message = conditions.find("Ready").map(|ready| ready.message());
+    Ok(Verdict::pending("Starting", message.unwrap_or_default()))
+}
+
+/// Pending within the grace period, then Failed. The time runs from the moment the scheduler refused the
+/// Pod, which may be long after its creation; Failed at once, as in kstatus, where no time is known.
+fn unschedulable(
+    object: &Object<'_>,
+    unscheduled: Condition<'_>,
+    input: &Input<'_>,
+) -> Result<Verdict, Failure> {
+    let grace_ms = input.setting_ms("unschedulableGraceSeconds", UNSCHEDULABLE_GRACE_S)?;
+    let created_ms = object.at("/metadata/creationTimestamp").time_ms();
+    let (reason, message) = ("Unschedulable", unscheduled.message());
+    Ok(match unscheduled.since_ms().or(created_ms) {
+        Some(since_ms) => {
+            let deadline_ms = since_ms.saturating_add(grace_ms);
+            let verdict = Verdict::pending_until(deadline_ms, input.now_ms(), reason, message);
+            verdict.since(unscheduled.since_ms())
+        }
+        None => Verdict::failed(reason, message),
+    })
+}
