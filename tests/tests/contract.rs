@@ -54,6 +54,16 @@ fn members(kind: &TypeDefKind) -> Vec<(&str, &Docs)> {
 }
 
 #[test]
+fn the_sdk_carries_the_same_contract() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).expect(path);
+    assert!(
+        read("wit/interpreter.wit") == read("sdk/rust/wit/interpreter.wit"),
+        "the contract has changed: cp wit/interpreter.wit sdk/rust/wit/"
+    );
+}
+
+#[test]
 fn every_item_is_documented() {
     let resolve = contract();
     let mut undocumented = Vec::new();

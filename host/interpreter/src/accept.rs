@@ -3,17 +3,20 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use kindsight_contract::RECHECK_WITHOUT_TIME;
+use kindsight_contract::limits::{MESSAGE_BYTES_MAX, REASON_BYTES_MAX};
 use kindsight_model::{Verdict, clean};
 
 use crate::bindings::{self, Failure};
 use crate::fault::Fault;
 use crate::interpreter::Interpreter;
-use crate::limits::{MESSAGE_BYTES_MAX, REASON_BYTES_MAX};
 use crate::memo::Answer;
 
-/// Checks an answer against the contract and the component's own description.
+/// Checks an answer against the contract and the component's own description. `now_ms` is the time it
+/// was given, if any.
 pub(crate) fn accept(
     interpreter: &Interpreter,
+    now_ms: Option<i64>,
     answer: Result<bindings::Verdict, Failure>,
 ) -> Result<Answer, Fault> {
     let verdict = match answer {
@@ -28,15 +31,27 @@ pub(crate) fn accept(
         name.truncate(name.floor_char_boundary(80));
         return Err(Fault::UndeclaredState(name));
     };
+    if verdict.recheck_at_ms.is_some() && now_ms.is_none() {
+        return Err(Fault::InvalidAnswer(RECHECK_WITHOUT_TIME.to_owned()));
+    }
     Ok(Answer::Verdict(Verdict {
         phase: state.phase,
         state: Arc::clone(&state.name),
         reason: clipped(verdict.reason, REASON_BYTES_MAX).into(),
         message: message(verdict.message).into(),
-        since_ms: None,
+        since_ms: verdict.since_ms,
         recheck_at_ms: verdict.recheck_at_ms,
         by: Some(Arc::clone(interpreter.by())),
     }))
+}
+
+/// The verdict as it is at this time: it holds since then at the latest. The memo keeps what the
+/// component said, as a Kind without a time is remembered for all times.
+pub(crate) fn dated(verdict: Verdict, now_ms: i64) -> Verdict {
+    Verdict {
+        since_ms: verdict.since_ms.map(|since_ms| since_ms.min(now_ms)),
+        ..verdict
+    }
 }
 
 /// Cuts a message to its limit, and cleans it.

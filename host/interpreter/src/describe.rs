@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use kindsight_contract as contract;
-use kindsight_contract::{Fields, Node};
+use kindsight_contract::{Claim, Fields};
 pub use kindsight_contract::{Reason, RelatedRule, Relation};
-use kindsight_model::{InterpreterName, KindPattern, Phase, Specificity, clean};
+use kindsight_model::{InterpreterName, KindPattern, Phase, clean};
 
 use crate::limits::SUMMARY_BYTES_MAX;
 
@@ -67,22 +67,20 @@ pub struct HandledRule {
     pub fields: Fields,
 }
 
-impl HandledKind {
-    /// Its rank among those that match an object.
-    pub fn specificity(&self) -> Specificity {
-        let pattern = self.pattern.specificity();
-        pattern.with_when(self.when.is_some())
+impl Claim for HandledKind {
+    fn pattern(&self) -> &KindPattern {
+        &self.pattern
     }
 
+    fn when(&self) -> Option<&str> {
+        self.when.as_deref()
+    }
+}
+
+impl HandledKind {
     /// Returns whether two claim the same objects at the same rank.
     pub(crate) fn conflicts(&self, other: &Self) -> bool {
         self.pattern == other.pattern && self.when == other.when
-    }
-
-    /// Returns whether an object of its Kind, whose root this is, has the field it asks for.
-    pub(crate) fn takes(&self, object: Node<'_>) -> bool {
-        let when = self.when.as_deref();
-        when.is_none_or(|pointer| object.at(pointer).is_present())
     }
 }
 

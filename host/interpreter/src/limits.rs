@@ -63,10 +63,6 @@ pub(crate) const ANSWER_BYTES_MAX: usize = 256 * 1024;
 pub(crate) const LOAD_ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Longest summary, and longest warning about a description, in bytes.
 pub(crate) const SUMMARY_BYTES_MAX: usize = 256;
-/// Longest reason, in bytes; longer ones are cut.
-pub(crate) const REASON_BYTES_MAX: usize = 128;
-/// Longest message, in bytes; longer ones are truncated.
-pub(crate) const MESSAGE_BYTES_MAX: usize = 4096;
 /// Log lines of one call.
 pub const LOG_LINES_MAX: u32 = 32;
 /// Longest log line, in bytes; longer ones are truncated.

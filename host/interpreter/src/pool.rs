@@ -68,7 +68,7 @@ impl InstancePool {
         let deadline = (!is_fresh).then_some(deadline);
         let answer = instance
             .judge(input, now_ms, callee.settings, deadline)
-            .and_then(|answer| accept(interpreter, answer));
+            .and_then(|answer| accept(interpreter, now_ms, answer));
         if callee.purpose == Purpose::Reported {
             instance.record_memory();
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kindsight_contract::Node;
+use kindsight_contract::{Claim, Node, ranked};
 use kindsight_model::{Gvk, KindPattern, Source};
 use sha2::{Digest as _, Sha256};
 
@@ -166,7 +166,7 @@ impl Published {
             .flat_map(|live| routes_to(live, gvk))
             .collect();
         routes.sort_by_key(|route| {
-            let specificity = route.handled().map(HandledKind::specificity);
+            let specificity = route.handled().map(Claim::specificity);
             std::cmp::Reverse((specificity, route.live.source))
         });
         routes
@@ -176,16 +176,10 @@ impl Published {
 /// The entries of an interpreter's description that may be asked about objects of this Kind: the most
 /// specific one that matches, and before it those that ask for a field.
 fn routes_to(live: &Live, gvk: &Gvk) -> Vec<Route> {
-    let kinds = live.interpreter.description().kinds.iter().enumerate();
-    let mut kinds: Vec<_> = kinds
-        .filter(|(_, handled)| gvk.matches(&handled.pattern))
-        .collect();
-    kinds.sort_by_key(|(_, handled)| std::cmp::Reverse(handled.specificity()));
-    let unconditional = kinds.iter().position(|(_, handled)| handled.when.is_none());
-    kinds.truncate(unconditional.map_or(usize::MAX, |position| position + 1));
-    let kinds = kinds.into_iter();
+    let gvk = (&*gvk.group, &*gvk.version, &*gvk.kind);
+    let kinds = ranked(&live.interpreter.description().kinds, gvk).into_iter();
     kinds
-        .map(|(kind, _)| Route {
+        .map(|kind| Route {
             live: live.clone(),
             kind,
         })

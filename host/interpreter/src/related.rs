@@ -63,6 +63,16 @@ impl Siblings {
         self
     }
 
+    /// The same objects, of which every rule finds all that its pattern matches: for the search of a relation
+    /// that finds too little.
+    #[must_use]
+    pub(crate) fn ignoring_relations(self) -> Self {
+        Self {
+            relatives: self.relatives.ignoring_relations(),
+            ..self
+        }
+    }
+
     /// The objects.
     pub fn objects(&self) -> &Arc<[Object]> {
         self.relatives.objects()

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use kindsight_contract::handled;
 use kindsight_model::{Gvk, Object, Verdict};
 
 use crate::call_input::{Asked, CallInput, Settings};
+use crate::describe::HandledKind;
 use crate::fault::Fault;
 use crate::interpreter::Interpreter;
 use crate::limits::Limits;
@@ -62,14 +64,41 @@ impl<'i> Trial<'i> {
         now_ms: i64,
         settings: &Settings,
     ) -> Result<Verdict, TrialError> {
+        let handled = self.handled(object)?;
+        self.judge_as(handled, object, siblings, now_ms, settings)
+    }
+
+    /// The entry of its description that handles an object.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(crate) fn handled(&self, object: &Object) -> Result<&'i HandledKind, TrialError> {
+        let kinds = &self.interpreter.description().kinds;
+        let gvk = &object.gvk;
         let tree = object.tree();
-        let handled = self.interpreter.description().kinds.iter();
-        let root = tree.document(&object.json);
-        let handled = handled
-            .filter(|handled| object.gvk.matches(&handled.pattern))
-            .filter(|handled| handled.takes(root.root()))
-            .max_by_key(|handled| handled.specificity())
-            .ok_or_else(|| TrialError::NoKind(object.gvk.clone()))?;
+        let document = tree.document(&object.json);
+        handled(
+            kinds,
+            (&gvk.group, &gvk.version, &gvk.kind),
+            document.root(),
+        )
+        .and_then(|position| kinds.get(position))
+        .ok_or_else(|| TrialError::NoKind(gvk.clone()))
+    }
+
+    /// As [`Self::judge`], by another request than that of its description.
+    ///
+    /// # Errors
+    /// As [`Self::judge`].
+    pub(crate) fn judge_as(
+        &mut self,
+        handled: &HandledKind,
+        object: &Object,
+        siblings: &Siblings,
+        now_ms: i64,
+        settings: &Settings,
+    ) -> Result<Verdict, TrialError> {
+        let tree = object.tree();
         let asked = Asked {
             object,
             tree: &tree,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use kindsight_model::{Gvk, Object, Verdict, host_reason};
 
+use crate::accept::dated;
 use crate::call_input::{Asked, CallInput};
 use crate::failed_input::FailedInput;
 use crate::fault::Fault;
@@ -135,11 +136,11 @@ impl Worker {
             };
             let encoding = live.interpreter.exports().encoding();
             self.input.fill(encoding, handled, asked, &live.settings);
-            let now_ms = handled.uses_now.then_some(now_ms);
+            let now_ms = handled.uses_now.then_some(question.now_ms);
             match self.memo.get(live.scope, self.input.key(encoding), now_ms) {
                 Some(Answer::Verdict(verdict)) => {
                     live.stats.memo_answered();
-                    recalled = Some(verdict);
+                    recalled = Some(dated(verdict, question.now_ms));
                     break;
                 }
                 Some(Answer::Unsupported(_)) => {}
@@ -225,7 +226,7 @@ impl Worker {
             let now_ms = handled.uses_now.then_some(question.now_ms);
             match self.ask(live, question, now_ms) {
                 Ok(Answer::Unsupported(why)) => note_decline(&mut declined, live, &why),
-                Ok(Answer::Verdict(verdict)) => return verdict,
+                Ok(Answer::Verdict(verdict)) => return dated(verdict, question.now_ms),
                 Err(fault) => {
                     self.log(&fault, live, question);
                     return fault.verdict(live.interpreter.by());

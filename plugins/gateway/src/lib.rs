@@ -18,17 +18,10 @@ const ROUTES: [&str; 5] = ["HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UD
 
 const ROUTE_FIELDS: [&str; 3] = ["/metadata/namespace", "/spec/parentRefs", "/status/parents"];
 
-/// Metadata fields that every rule of this group reads.
-const METADATA: [&str; 3] = [
-    "/metadata/deletionTimestamp",
-    "/metadata/finalizers",
-    "/metadata/generation",
-];
-
 impl Interpreter for Gateway {
     fn describe() -> Description {
         let kind = |kind, fields: &[&str]| {
-            let kind = Kind::new(GROUP, "*", kind).fields(&METADATA);
+            let kind = Kind::new(GROUP, "*", kind).fields(&standard::FIELDS);
             kind.fields(fields)
         };
         Description::new(
@@ -37,9 +30,9 @@ impl Interpreter for Gateway {
             "Gateways, their classes, routes and policies",
         )
         .kinds([
-            kind("GatewayClass", &["/status/conditions"]),
-            kind("Gateway", &["/status/conditions", "/status/listeners"]),
-            kind("ListenerSet", &["/status/conditions", "/status/listeners"]),
+            kind("GatewayClass", &[]),
+            kind("Gateway", &["/status/listeners"]),
+            kind("ListenerSet", &["/status/listeners"]),
             kind("BackendTLSPolicy", &["/status/ancestors"]),
             Kind::new(GROUP, "*", "ReferenceGrant").fields(&standard::DELETION_FIELDS),
         ])

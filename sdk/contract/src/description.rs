@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::limits::{
     DESCRIPTION_BYTES_MAX, KINDS_MAX, REASONS_MAX, RULES_MAX, SCHEMA_BYTES_MAX, STATES_MAX,
 };
-use crate::pattern::{KindPattern, Specificity};
+use crate::pattern::{Claim, KindPattern};
 use crate::phase::Phase;
 use crate::reading::{Members, Report, cut, text};
 use crate::relation::{self, RelatedRule};
@@ -57,13 +57,17 @@ pub struct HandledKind {
     pub related: Vec<RelatedRule>,
 }
 
-impl HandledKind {
-    /// Its rank among those that match an object.
-    pub fn specificity(&self) -> Specificity {
-        let pattern = self.pattern.specificity();
-        pattern.with_when(self.when.is_some())
+impl Claim for HandledKind {
+    fn pattern(&self) -> &KindPattern {
+        &self.pattern
     }
 
+    fn when(&self) -> Option<&str> {
+        self.when.as_deref()
+    }
+}
+
+impl HandledKind {
     /// Returns whether two claim the same objects at the same rank.
     pub fn conflicts(&self, other: &Self) -> bool {
         self.pattern == other.pattern && self.when == other.when

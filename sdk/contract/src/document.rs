@@ -5,7 +5,7 @@
 //! by byte.
 
 use crate::entry::{self, Entry, NONE, Span, Value};
-use crate::trace::Trace;
+use crate::trace::{Look, Trace};
 
 /// A document that is read through [`Node`](crate::Node)s.
 ///
@@ -80,14 +80,28 @@ impl<'a> Document<'a> {
     /// Arguments and result fit into registers, because rules call it most.
     #[inline]
     pub(crate) fn member(&self, index: u32, key: &str) -> u32 {
-        let found = self.find(index, key);
-        if let Some(trace) = self.trace {
-            trace.note(index, key, found);
-        }
-        found
+        self.note_member(index, key);
+        self.find(index, key)
     }
 
-    fn find(&self, index: u32, key: &str) -> u32 {
+    /// Notes that a member is asked for.
+    #[inline]
+    pub(crate) fn note_member(&self, index: u32, key: &str) {
+        if let Some(trace) = self.trace {
+            trace.note(index, Look::Member(key.to_owned()));
+        }
+    }
+
+    /// Notes that the parts of the node at `index` are gone through.
+    #[inline]
+    pub(crate) fn note_parts(&self, index: u32, look: Look) {
+        if let Some(trace) = self.trace {
+            trace.note(index, look);
+        }
+    }
+
+    /// As [`Self::member`], without a note of it.
+    pub(crate) fn find(&self, index: u32, key: &str) -> u32 {
         let Some(Value::Object { end, .. }) = self.value(index) else {
             return NONE;
         };

@@ -65,6 +65,19 @@ impl Fields {
         child.map(|(_, fields)| fields)
     }
 
+    /// The fields below a place, with [`EVERY_ITEM`] for items of arrays: the whole value's where it is part
+    /// of one; none where nothing at it is asked for.
+    pub(crate) fn below(&self, place: &[String]) -> Option<&Self> {
+        let mut steps = place.iter();
+        steps.try_fold(self, |fields, step| {
+            if fields.whole {
+                Some(fields)
+            } else {
+                fields.get(step)
+            }
+        })
+    }
+
     /// The fields of every item, where this is an array.
     pub fn of_items(&self) -> Option<&Self> {
         self.get(EVERY_ITEM)

@@ -25,6 +25,8 @@ pub const STATE_BYTES_MAX: usize = 64;
 pub const REASONS_MAX: usize = 256;
 /// Longest reason, in bytes.
 pub const REASON_BYTES_MAX: usize = 128;
+/// Longest message of a verdict, in bytes.
+pub const MESSAGE_BYTES_MAX: usize = 4096;
 /// Longest URL, in bytes.
 pub const URL_BYTES_MAX: usize = 512;
 /// Fields that one Kind or one related rule asks for.

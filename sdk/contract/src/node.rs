@@ -3,6 +3,7 @@
 use crate::document::Document;
 use crate::entry::{NONE, Value};
 use crate::time;
+use crate::trace::Look;
 
 /// A value in the object, or the absence of one.
 ///
@@ -44,6 +45,35 @@ impl<'a> Node<'a> {
             document: self.document,
             index: self.document.member(self.index, key),
         }
+    }
+
+    /// As [`Self::get`], without a trace: for what is looked up before anybody asks for it.
+    #[doc(hidden)]
+    #[must_use]
+    #[inline]
+    pub fn peek(self, key: &str) -> Self {
+        Self {
+            document: self.document,
+            index: self.document.find(self.index, key),
+        }
+    }
+
+    /// Notes in the document's trace that the member `key` is asked for, which was [peeked](Self::peek).
+    #[doc(hidden)]
+    #[inline]
+    pub fn note(self, key: &str) {
+        self.document.note_member(self.index, key);
+    }
+
+    /// Its direct parts, with their keys in an object, without a trace.
+    pub(crate) fn parts(self) -> impl Iterator<Item = (Option<&'a str>, Node<'a>)> {
+        let (end, is_object) = match self.value() {
+            Some(Value::Object { end, .. }) => (end, true),
+            Some(Value::Array { end, .. }) => (end, false),
+            _ => (0, false),
+        };
+        let parts = Parts::within(self, end);
+        parts.map(move |node| (is_object.then(|| node.document.key(node.index)), node))
     }
 
     /// The value at a JSON pointer (`/status/phase`), or at a dotted path (`.status.phase`), through
@@ -145,7 +175,10 @@ impl<'a> Node<'a> {
     /// The items of an array; nothing for anything else.
     pub fn items(self) -> impl ExactSizeIterator<Item = Node<'a>> + Clone {
         match self.value() {
-            Some(Value::Array { end, .. }) => Parts::within(self, end),
+            Some(Value::Array { end, .. }) => {
+                self.document.note_parts(self.index, Look::Items);
+                Parts::within(self, end)
+            }
             _ => Parts::within(self, 0),
         }
     }
@@ -153,7 +186,10 @@ impl<'a> Node<'a> {
     /// The members of an object, in their order; nothing for anything else.
     pub fn members(self) -> impl Iterator<Item = (&'a str, Node<'a>)> + Clone {
         let parts = match self.value() {
-            Some(Value::Object { end, .. }) => Parts::within(self, end),
+            Some(Value::Object { end, .. }) => {
+                self.document.note_parts(self.index, Look::Members);
+                Parts::within(self, end)
+            }
             _ => Parts::within(self, 0),
         };
         parts.map(|node| (node.document.key(node.index), node))

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::limits::PATTERN_PART_BYTES_MAX;
+use crate::node::Node;
 
 /// Group, version and Kind, of which parts may be open.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -99,6 +100,51 @@ impl KindPattern {
     }
 }
 
+/// An entry of a description, which claims objects.
+pub trait Claim {
+    /// Pattern of the objects.
+    fn pattern(&self) -> &KindPattern;
+    /// JSON pointer of a field that they must have, other than `null`.
+    fn when(&self) -> Option<&str>;
+
+    /// Its rank among those that match an object.
+    fn specificity(&self) -> Specificity {
+        self.pattern()
+            .specificity()
+            .with_when(self.when().is_some())
+    }
+
+    /// Returns whether an object of its Kind, whose root this is, has the field it asks for.
+    fn takes(&self, object: Node<'_>) -> bool {
+        let when = self.when();
+        when.is_none_or(|pointer| object.at(pointer).is_present())
+    }
+}
+
+/// Positions of the entries that may be asked about objects of a Kind, given as group, version and Kind:
+/// the most specific one that matches, and before it those that ask for a field. Of equal ones the
+/// first comes first.
+pub fn ranked(claims: &[impl Claim], (group, version, kind): (&str, &str, &str)) -> Vec<usize> {
+    let matches = claims.iter().enumerate();
+    let mut matches: Vec<_> = matches
+        .filter(|(_, claim)| claim.pattern().matches(group, version, kind))
+        .collect();
+    matches.sort_by_key(|(_, claim)| std::cmp::Reverse(claim.specificity()));
+    let unconditional = matches.iter().position(|(_, claim)| claim.when().is_none());
+    matches.truncate(unconditional.map_or(usize::MAX, |position| position + 1));
+    matches.into_iter().map(|(position, _)| position).collect()
+}
+
+/// Position of the entry that handles an object, whose root this is: the first of those that are
+/// [`ranked`] which takes it.
+pub fn handled(claims: &[impl Claim], gvk: (&str, &str, &str), object: Node<'_>) -> Option<usize> {
+    let mut ranked = ranked(claims, gvk).into_iter();
+    ranked.find(|&position| {
+        let claim = claims.get(position);
+        claim.is_some_and(|claim| claim.takes(object))
+    })
+}
+
 fn is_name(text: &str) -> bool {
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.');
     (1..=PATTERN_PART_BYTES_MAX).contains(&text.len()) && text.bytes().all(letter)
@@ -164,6 +210,41 @@ mod tests {
             );
             let with_when = pair[0].specificity().with_when(true);
             assert!(pair[0].specificity() < with_when && with_when < pair[1].specificity());
+        }
+    }
+
+    struct Entry(KindPattern, Option<&'static str>);
+
+    impl Claim for Entry {
+        fn pattern(&self) -> &KindPattern {
+            &self.0
+        }
+
+        fn when(&self) -> Option<&str> {
+            self.1
+        }
+    }
+
+    #[test]
+    fn the_most_specific_entry_that_takes_an_object_handles_it() {
+        let exact = || pattern("example.com", "*", "Widget");
+        let entries = [
+            Entry(pattern("*", "*", "Widget"), None),
+            Entry(exact(), None),
+            Entry(exact(), Some("/spec/a")),
+            Entry(exact(), Some("/spec/b")),
+        ];
+        let gvk = ("example.com", "v1", "Widget");
+        assert_eq!(ranked(&entries, gvk), [2, 3, 1]);
+        assert_eq!(ranked(&entries, ("other.com", "v1", "Widget")), [0]);
+        for (json, expected) in [
+            (r#"{"spec": {"a": 1, "b": 1}}"#, 2),
+            (r#"{"spec": {"b": 1}}"#, 3),
+            (r#"{"spec": {"b": null}}"#, 1),
+        ] {
+            let tree = crate::Tree::read(json).unwrap();
+            let document = tree.document(json);
+            assert_eq!(handled(&entries, gvk, document.root()), Some(expected));
         }
     }
 

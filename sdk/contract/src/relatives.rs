@@ -59,6 +59,7 @@ pub fn is_owned<R: Relative>(owned: &R, owner: &R) -> bool {
 pub struct Relatives<O> {
     objects: O,
     index: OnceLock<Index>,
+    ignores_relations: bool,
 }
 
 /// The objects that one rule found.
@@ -78,6 +79,17 @@ impl<R: Relative, O: std::ops::Deref<Target = [R]>> Relatives<O> {
         Self {
             objects,
             index: OnceLock::new(),
+            ignores_relations: false,
+        }
+    }
+
+    /// The same objects, of which every rule finds all that its pattern matches, whatever the relation: for
+    /// the search of a relation that finds too little.
+    #[must_use]
+    pub fn ignoring_relations(self) -> Self {
+        Self {
+            ignores_relations: true,
+            ..self
         }
     }
 
@@ -92,6 +104,7 @@ impl<R: Relative, O: std::ops::Deref<Target = [R]>> Relatives<O> {
         let index = self.index.get_or_init(|| Index::of(&self.objects));
         let mut is_whole = true;
         let mut positions = match &rule.relation {
+            _ if self.ignores_relations => self.others(object),
             Relation::Owned => self.owned(index, object),
             Relation::Descendant => self.descendants(index, object),
             Relation::Owner => self.owners(index, object),
@@ -122,6 +135,21 @@ impl<R: Relative, O: std::ops::Deref<Target = [R]>> Relatives<O> {
             let (group, version, kind) = it.gvk();
             rule.pattern.matches(group, version, kind)
         })
+    }
+
+    /// All objects but this one.
+    fn others(&self, object: &R) -> Vec<usize> {
+        let key = |it: &R| {
+            (
+                it.gvk().2.to_owned(),
+                it.namespace().to_owned(),
+                it.name().to_owned(),
+            )
+        };
+        let itself = key(object);
+        let others = self.objects.iter().enumerate();
+        let others = others.filter(|(_, it)| key(it) != itself);
+        others.map(|(at, _)| at).collect()
     }
 
     /// Objects whose owner the object is.

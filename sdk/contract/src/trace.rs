@@ -1,40 +1,189 @@
 //! Record of what is read of a document, for an author's tests.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::entry::NONE;
+use crate::fields::{EVERY_ITEM, Fields, escaped};
+use crate::node::Node;
 
-/// Record of the members that were asked for in one document.
+/// Record of what was read in one document.
 ///
 /// Used by the test harness alone: outside of it no document has one.
 #[derive(Debug, Default)]
-pub struct Trace(RefCell<BTreeSet<Lookup>>);
+pub struct Trace(RefCell<BTreeSet<(u32, Look)>>);
 
-/// One member that was asked for.
+/// One look at a node.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Lookup {
-    /// The node whose member it is.
-    pub(crate) index: u32,
-    /// Its name.
-    pub(crate) key: String,
-    /// True if it is there.
-    pub(crate) is_found: bool,
+pub(crate) enum Look {
+    /// At the member of this name, whether it is there or not.
+    Member(String),
+    /// At all its members.
+    Members,
+    /// At its items, one by one.
+    Items,
+}
+
+/// The reads of one part of a document, such as the object that is judged.
+#[derive(Debug, Clone, Default)]
+pub struct Reads(BTreeSet<Read>);
+
+/// One read: the place of a node, and the look at it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Read {
+    place: Vec<String>,
+    look: Look,
 }
 
 impl Trace {
     #[cold]
-    pub(crate) fn note(&self, index: u32, key: &str, found: u32) {
-        let lookup = Lookup {
-            index,
-            key: key.to_owned(),
-            is_found: found != NONE,
-        };
-        self.0.borrow_mut().insert(lookup);
+    pub(crate) fn note(&self, index: u32, look: Look) {
+        if index != NONE {
+            self.0.borrow_mut().insert((index, look));
+        }
     }
 
-    /// The members that were asked for, by node and name.
-    pub(crate) fn lookups(&self) -> Vec<Lookup> {
-        self.0.borrow().iter().cloned().collect()
+    /// The reads of the part of the document whose root this is.
+    pub fn reads(&self, part: Node<'_>) -> Reads {
+        let mut places = HashMap::new();
+        collect_places(part, &mut Vec::new(), &mut places);
+        // Looking for the places may have left looks of its own.
+        let looks = self.0.borrow();
+        let reads = looks.iter().filter_map(|(index, look)| {
+            let place = places.get(index)?.clone();
+            let look = look.clone();
+            Some(Read { place, look })
+        });
+        Reads(reads.collect())
+    }
+}
+
+/// Collects the place of every node, items of arrays as [`EVERY_ITEM`].
+fn collect_places(node: Node<'_>, place: &mut Vec<String>, places: &mut HashMap<u32, Vec<String>>) {
+    places.insert(node.index(), place.clone());
+    for (key, part) in node.parts() {
+        place.push(key.unwrap_or(EVERY_ITEM).to_owned());
+        collect_places(part, place, places);
+        place.pop();
+    }
+}
+
+impl Reads {
+    /// Adds the reads of another call.
+    pub fn extend(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
+    /// Pointers of what was read without being asked for, in order.
+    pub fn unasked(&self, fields: &Fields) -> Vec<String> {
+        let reads = self.0.iter().filter(|read| read.is_unasked(fields));
+        let pointers: BTreeSet<String> = reads.map(|read| pointer(&read.target())).collect();
+        pointers.into_iter().collect()
+    }
+
+    /// Returns whether a field, given as a JSON pointer, was read, or a part of it.
+    pub fn include(&self, field: &str) -> bool {
+        let field: Vec<String> = crate::pointer::tokens(field).collect();
+        self.0.iter().any(|read| read.includes(&field))
+    }
+}
+
+impl Read {
+    /// The place that was looked at.
+    fn target(&self) -> Vec<String> {
+        let mut target = self.place.clone();
+        if let Look::Member(key) = &self.look {
+            target.push(key.clone());
+        }
+        target
+    }
+
+    fn is_unasked(&self, fields: &Fields) -> bool {
+        match &self.look {
+            Look::Member(_) => fields.below(&self.target()).is_none(),
+            // To list the members of an object of which some were cut away.
+            Look::Members => {
+                let below = fields.below(&self.place);
+                below.is_none_or(|below| !below.is_whole())
+            }
+            Look::Items => false,
+        }
+    }
+
+    fn includes(&self, field: &[String]) -> bool {
+        let target = self.target();
+        let is_every_item = |rest: &[String]| matches!(rest, [step] if step == EVERY_ITEM);
+        target.starts_with(field)
+            || match &self.look {
+                Look::Member(_) => false,
+                Look::Members => field.starts_with(&target),
+                Look::Items => field.strip_prefix(&target[..]).is_some_and(is_every_item),
+            }
+    }
+}
+
+fn pointer(place: &[String]) -> String {
+    let steps = place.iter().map(|step| format!("/{}", escaped(step)));
+    steps.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Tree;
+
+    const OBJECT: &str =
+        r#"{"kind": "A", "status": {"phase": "Up", "list": [{"a": 1}], "map": {"x": 1}}}"#;
+
+    fn reads(read: impl FnOnce(Node<'_>)) -> Reads {
+        let tree = Tree::read(OBJECT).unwrap();
+        let trace = Trace::default();
+        let document = tree.document(OBJECT).traced(&trace);
+        read(document.root());
+        trace.reads(document.root())
+    }
+
+    #[test]
+    fn what_is_read_without_being_asked_for_is_named() {
+        let fields = Fields::new(&["/status/phase", "/status/list/*/a", "/status/map/x"]);
+        let unasked = |read: fn(Node<'_>)| reads(read).unasked(&fields);
+        let right = unasked(|root| {
+            let _ = root.at("/status/phase/deeper");
+            assert_eq!(root.at("/status/list").items().len(), 1);
+            let _ = root.at("/status/list/0/a");
+            let _ = root.at("/status/map/x");
+        });
+        assert_eq!(right, [""; 0]);
+        let wrong = unasked(|root| {
+            let _ = root.at("/spec/replicas");
+            let _ = root.at("/status/gone");
+            let _ = root.at("/status/list/0/b");
+            assert_eq!(root.at("/status/map").members().count(), 1);
+        });
+        assert_eq!(
+            wrong,
+            ["/spec", "/status/gone", "/status/list/*/b", "/status/map"]
+        );
+    }
+
+    #[test]
+    fn a_field_is_read_by_a_look_at_it_or_at_all_members_around_it() {
+        let reads = reads(|root| {
+            let _ = root.at("/status/phase");
+            assert_eq!(root.at("/status/list").items().len(), 1);
+            assert!(root.at("/status/map").is_same(root.at("/status/map")));
+        });
+        for (field, is_read) in [
+            ("/status/phase", true),
+            ("/status/phase/deeper", false),
+            ("/status/list", true),
+            ("/status/list/*", true),
+            ("/status/list/*/a", false),
+            ("/status/map/x", true),
+            ("/status", true),
+            ("/spec", false),
+        ] {
+            assert_eq!(reads.include(field), is_read, "{field}");
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! Export of an interpreter as a component.
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 
-use kindsight_contract::limits::REASON_BYTES_MAX;
+use kindsight_contract::limits::{MESSAGE_BYTES_MAX, REASON_BYTES_MAX};
 use kindsight_contract::{Document, member};
 
 use crate::bindings::exports::kindsight::interpreter::{description, view};
@@ -30,8 +31,8 @@ impl<I: Interpreter> view::Guest for Adapter<I> {
         match judge::<I>(&input, now_ms) {
             Ok(verdict) => Ok(types::Verdict {
                 state: verdict.state.name().to_owned(),
-                reason: clipped(verdict.reason.into_owned(), REASON_BYTES_MAX),
-                message: clipped(verdict.message.into_owned(), MESSAGE_BYTES_MAX),
+                reason: verdict.reason.into_owned(),
+                message: verdict.message.into_owned(),
                 since_ms: verdict.since_ms,
                 recheck_at_ms: verdict.recheck_at_ms,
             }),
@@ -43,6 +44,14 @@ impl<I: Interpreter> view::Guest for Adapter<I> {
 /// One call: the view, and the time for Kinds that asked for it. The harness calls it natively.
 pub(crate) fn judge<I: Interpreter>(view: &[u8], now_ms: Option<i64>) -> Result<Verdict, Failure> {
     let document = Document::view(view).map_err(|error| Failure::Internal(error.to_string()))?;
+    judge_document::<I>(&document, now_ms)
+}
+
+/// As [`judge`], with a view that is read already.
+pub(crate) fn judge_document<I: Interpreter>(
+    document: &Document<'_>,
+    now_ms: Option<i64>,
+) -> Result<Verdict, Failure> {
     let root = document.root();
     let object = root.get(member::OBJECT);
     if !object.is_object() {
@@ -54,7 +63,11 @@ pub(crate) fn judge<I: Interpreter>(view: &[u8], now_ms: Option<i64>) -> Result<
         let what = "the rule reads the time, which its Kind does not ask for: declare it with `.uses_now()`";
         return Err(Failure::Internal(what.to_owned()));
     }
-    Ok(verdict)
+    Ok(Verdict {
+        reason: clipped(verdict.reason, REASON_BYTES_MAX),
+        message: clipped(verdict.message, MESSAGE_BYTES_MAX),
+        ..verdict
+    })
 }
 
 impl From<Failure> for types::Failure {
@@ -68,21 +81,29 @@ impl From<Failure> for types::Failure {
     }
 }
 
-/// The longest message that hosts show. They take over little more from one call, and a controller
-/// may have written much more.
-const MESSAGE_BYTES_MAX: usize = 4096;
-
 /// Cuts a text to the length the contract allows. Most are a controller's own, and the API conventions
-/// allow reasons eight times as long.
-fn clipped(mut text: String, bytes_max: usize) -> String {
-    text.truncate(text.floor_char_boundary(bytes_max));
+/// allow reasons eight times as long; hosts take over little more from one call.
+fn clipped(mut text: Cow<'static, str>, bytes_max: usize) -> Cow<'static, str> {
+    if text.len() > bytes_max {
+        let end = text.floor_char_boundary(bytes_max);
+        text.to_mut().truncate(end);
+    }
     text
 }
 
-/// Writes one line into the host's log. Outside a component it is dropped.
+/// Writes one line into the host's log. Outside of a component, such as in `cargo test`, it goes to
+/// standard error.
 pub fn log(level: LogLevel, message: &str) {
     if cfg!(target_arch = "wasm32") {
         host_log::emit(level, message);
+    } else {
+        let level = match level {
+            LogLevel::Debug => "debug",
+            LogLevel::Info => "info",
+            LogLevel::Warn => "warn",
+            LogLevel::Error => "error",
+        };
+        eprintln!("{level}: {message}");
     }
 }
 
@@ -127,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_reason_is_cut_to_what_the_contract_allows() {
-        let clipped = |text: String| clipped(text, REASON_BYTES_MAX);
+        let clipped = |text: String| clipped(text.into(), REASON_BYTES_MAX);
         assert_eq!(clipped("Ready".to_owned()), "Ready");
         assert_eq!(clipped("x".repeat(1024)).len(), REASON_BYTES_MAX);
         assert_eq!(

@@ -46,6 +46,10 @@
 //! Build it as a `cdylib` for `wasm32-unknown-unknown`; the host accepts the module as it is, and
 //! makes a component of it when it loads it.
 //!
+//! `println!` and `eprintln!` leave no trace on that target. What a rule says with [`log`] reaches the
+//! host's log and the output of `kindsight interpret`, and in `cargo test` standard error; a panic reaches
+//! the user with its message.
+//!
 //! The readers never panic: whatever the object is, a missing or malformed value reads as absent.
 
 #[expect(
@@ -55,7 +59,7 @@
 #[doc(hidden)]
 pub mod bindings {
     wit_bindgen::generate!({
-        path: "../../wit",
+        path: "wit",
         world: "view-interpreter",
         pub_export_macro: true,
         default_bindings_module: "kindsight_sdk::bindings",

@@ -46,9 +46,9 @@ impl<'a> Object<'a> {
     pub(crate) fn new(root: Node<'a>) -> Self {
         Self {
             root,
-            metadata: root.get("metadata"),
-            spec: root.get("spec"),
-            status: root.get("status"),
+            metadata: root.peek("metadata"),
+            spec: root.peek("spec"),
+            status: root.peek("status"),
             generation: OnceCell::new(),
             api_version: OnceCell::new(),
         }
@@ -88,16 +88,19 @@ impl<'a> Object<'a> {
 
     /// `metadata`.
     pub fn metadata(&self) -> Node<'a> {
+        self.root.note("metadata");
         self.metadata
     }
 
     /// `spec`.
     pub fn spec(&self) -> Node<'a> {
+        self.root.note("spec");
         self.spec
     }
 
     /// `status`.
     pub fn status(&self) -> Node<'a> {
+        self.root.note("status");
         self.status
     }
 
@@ -118,13 +121,18 @@ impl<'a> Object<'a> {
 
     /// The conditions below `node`, of this generation: for lists of listeners, parents and the like.
     pub fn conditions_of(&self, node: Node<'a>) -> Conditions<'a> {
-        Conditions::new(node.get("conditions"), self.generation())
+        let generation = *self.generation.get_or_init(|| self.peek_generation());
+        Conditions::new(node.get("conditions"), generation)
     }
 
     /// `metadata.generation`.
     pub fn generation(&self) -> Option<i64> {
-        let read = || self.metadata.get("generation").integer();
-        *self.generation.get_or_init(read)
+        self.metadata().note("generation");
+        *self.generation.get_or_init(|| self.peek_generation())
+    }
+
+    fn peek_generation(&self) -> Option<i64> {
+        self.metadata.peek("generation").integer()
     }
 
     /// `status.observedGeneration`; also one written as a string.

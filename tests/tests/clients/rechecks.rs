@@ -33,7 +33,7 @@ pub(crate) fn thousands_of_objects_that_ask_for_a_time_that_is_over_wait_their_t
         let cluster = format!("p+c={}", folder.display());
         settings.clusters.push(cluster.parse().expect("a cluster"));
     });
-    let uploaded = stage.upload("hostile", &hostile(r#"{"name":"hostile"}"#));
+    let uploaded = stage.upload("hostile", &hostile(r#"{"name":"hostile","uses-now":true}"#));
     assert!(uploaded.status < 300, "{uploaded:?}");
     let calls = || {
         let detail = stage.get("/v2/interpreters/hostile").json();

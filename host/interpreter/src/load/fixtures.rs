@@ -1,9 +1,11 @@
 //! Tries the fixtures of a component before it may go live.
 
+mod explanation;
+
 use std::sync::Arc;
 
-use kindsight_contract::{Expectation, ExpectedFailure, Fixture, cut};
-use kindsight_model::{Digest, Object, Phase, Verdict, clean};
+use kindsight_contract::{ExpectedFailure, Fixture, Given, cut};
+use kindsight_model::{Digest, Object, Verdict, clean};
 use wasmtime::component::InstancePre;
 
 use super::{Instance, unnamed};
@@ -17,6 +19,9 @@ use crate::limits::{LOAD_DEADLINE, Limits, SUMMARY_BYTES_MAX};
 use crate::load_error::LoadError;
 use crate::related::Siblings;
 use crate::trial::{Trial, TrialError};
+
+/// Fixtures whose failure is explained, which takes up to 64 calls each.
+const EXPLAINED_MAX: usize = 3;
 
 /// Asks the component for its fixtures. Warnings about them are added to those of the description.
 pub(super) fn list(
@@ -46,13 +51,20 @@ pub(super) fn try_all(
     fixtures: &[Fixture],
 ) -> Result<(), LoadError> {
     let mut trial = Trial::new(interpreter, limits);
-    let wrong: Vec<String> = fixtures
-        .iter()
-        .filter_map(|fixture| {
-            let what = mismatch(&mut trial, fixture)?;
-            Some(format!("fixture `{}`: {what}", cut(&fixture.name)))
-        })
-        .collect();
+    let mut wrong = Vec::new();
+    for fixture in fixtures {
+        let Some(mismatch) = mismatch(&mut trial, fixture) else {
+            continue;
+        };
+        let mut what = format!("fixture `{}`: {}", cut(&fixture.name), mismatch.what);
+        if wrong.len() < EXPLAINED_MAX
+            && mismatch.is_answer
+            && let Some(why) = explanation::of(&mut trial, fixture)
+        {
+            what.extend(["; ", &why]);
+        }
+        wrong.push(what);
+    }
     if wrong.is_empty() {
         Ok(())
     } else {
@@ -60,45 +72,70 @@ pub(super) fn try_all(
     }
 }
 
-/// The difference between the answer and the expectation, if any.
-fn mismatch(trial: &mut Trial<'_>, fixture: &Fixture) -> Option<String> {
-    let object = match Object::from_json(fixture.object.as_str()) {
-        Ok(object) => object,
-        Err(error) => return Some(error.to_string()),
-    };
-    let siblings = match siblings(fixture, &object) {
-        Ok(siblings) => siblings,
-        Err(what) => return Some(what),
-    };
-    let settings = Settings::of(fixture.settings.as_deref().map(Arc::from).as_ref());
-    let answer = trial.judge(&object, &siblings, fixture.now_ms, &settings);
-    difference(&fixture.expect, answer)
+/// A fixture that does not hold.
+struct Mismatch {
+    what: String,
+    /// False where the call ended in a fault.
+    is_answer: bool,
 }
 
-/// The objects of a fixture, among which the host finds the related ones as in a report.
-fn siblings(fixture: &Fixture, object: &Object) -> Result<Siblings, String> {
+/// The difference between the answer and the expectation, if any.
+fn mismatch(trial: &mut Trial<'_>, fixture: &Fixture) -> Option<Mismatch> {
+    let of = |what, is_answer| Some(Mismatch { what, is_answer });
+    let (object, siblings) = match objects(fixture) {
+        Ok(objects) => objects,
+        Err(what) => return of(what, false),
+    };
+    let answer = trial.judge(&object, &siblings, fixture.now_ms, &settings(fixture));
+    let is_answer = is_answer(&answer);
+    of(difference(fixture, answer)?, is_answer)
+}
+
+/// The settings of a fixture.
+fn settings(fixture: &Fixture) -> Settings {
+    Settings::of(fixture.settings.as_deref().map(Arc::from).as_ref())
+}
+
+/// Returns whether the component answered, with a verdict or a failure.
+fn is_answer(answer: &Result<Verdict, TrialError>) -> bool {
+    match answer {
+        Ok(_) | Err(TrialError::Unsupported(_)) => true,
+        Err(TrialError::Fault(fault)) => matches!(
+            fault,
+            Fault::InvalidObject(_) | Fault::InvalidSettings(_) | Fault::Internal(_)
+        ),
+        Err(TrialError::NoKind(_)) => false,
+    }
+}
+
+/// The object of a fixture, and those among which the host finds the related ones as in a report.
+///
+/// # Errors
+/// What is no object.
+pub(crate) fn objects(fixture: &Fixture) -> Result<(Object, Siblings), String> {
+    let object = Object::from_json(fixture.object.as_str()).map_err(|error| error.to_string())?;
     let related = fixture.related.iter().enumerate().map(|(index, json)| {
         let related = Object::from_json(json.as_str());
         related.map_err(|error| format!("related[{index}]: {error}"))
     });
     let mut objects: Vec<Object> = related.collect::<Result<_, String>>()?;
     objects.push(object.clone());
-    Ok(Siblings::of(objects.into()).given(fixture.coverage))
+    let siblings = Siblings::of(objects.into()).given(fixture.coverage);
+    Ok((object, siblings))
 }
 
 /// The difference between an answer and the expectation, if any.
-fn difference(expected: &Expectation, answer: Result<Verdict, TrialError>) -> Option<String> {
+fn difference(fixture: &Fixture, answer: Result<Verdict, TrialError>) -> Option<String> {
+    let expected = &fixture.expect;
     match (expected.failure, answer) {
-        (None, Ok(verdict)) => {
-            let differs = !holds(expected, &verdict);
-            differs.then(|| {
-                let expected = promise(expected);
-                format!("expected {expected}, got {}", given(&verdict))
-            })
-        }
-        (Some(expected), Ok(verdict)) => {
-            Some(format!("expected {expected}, got {}", given(&verdict)))
-        }
+        (_, Ok(verdict)) => expected.difference(&Given {
+            state: &verdict.state,
+            phase: verdict.phase.as_str(),
+            reason: &verdict.reason,
+            message: &verdict.message,
+            since_ms: fixture.since(verdict.since_ms),
+            recheck_at_ms: verdict.recheck_at_ms,
+        }),
         (Some(ExpectedFailure::Unsupported), Err(TrialError::Unsupported(_)))
         | (Some(ExpectedFailure::InvalidObject), Err(TrialError::Fault(Fault::InvalidObject(_))))
         | (
@@ -108,42 +145,4 @@ fn difference(expected: &Expectation, answer: Result<Verdict, TrialError>) -> Op
         (Some(expected), Err(error)) => Some(format!("expected {expected}: {error}")),
         (None, Err(error)) => Some(error.to_string()),
     }
-}
-
-fn holds(expected: &Expectation, verdict: &Verdict) -> bool {
-    let is_same = |expected: &Option<String>, given: &str| {
-        expected.as_deref().is_none_or(|expected| expected == given)
-    };
-    let recheck = expected.recheck_at_ms;
-    is_same(&expected.state, &verdict.state)
-        && is_same(&expected.reason, &verdict.reason)
-        && expected
-            .phase
-            .is_none_or(|phase| Phase::from(phase) == verdict.phase)
-        && recheck.is_none_or(|at_ms| verdict.recheck_at_ms == Some(at_ms))
-}
-
-/// The promise in words.
-fn promise(expected: &Expectation) -> String {
-    let mut words = Vec::new();
-    if let Some(state) = &expected.state {
-        words.push(format!("state {}", cut(state)));
-    }
-    words.extend(expected.reason.as_deref().map(cut));
-    words.extend(expected.phase.map(|phase| format!("phase {phase}")));
-    let recheck = expected.recheck_at_ms;
-    words.extend(recheck.map(|at_ms| format!("recheck at {at_ms} ms")));
-    words.join(" ")
-}
-
-fn given(verdict: &Verdict) -> String {
-    let Verdict {
-        state,
-        reason,
-        message,
-        ..
-    } = verdict;
-    let recheck = verdict.recheck_at_ms;
-    let recheck = recheck.map_or_else(String::new, |at_ms| format!(", recheck at {at_ms} ms"));
-    format!("{state} {reason} ({message}){recheck}")
 }

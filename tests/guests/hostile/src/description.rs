@@ -72,8 +72,10 @@ fn kinds(text: &Object<'_>) -> Vec<Kind> {
         _ => vec!["/spec"],
     };
     let limit = text.at("/related-limit").integer();
+    let uses_now = text.at("/uses-now").is_true();
     let kind = |group: &str, version: &str, kind: &str| {
-        let kind = Kind::new(group, version, kind).fields(&fields).uses_now();
+        let kind = Kind::new(group, version, kind).fields(&fields);
+        let kind = if uses_now { kind.uses_now() } else { kind };
         match limit.and_then(|limit| u32::try_from(limit).ok()) {
             Some(limit) => kind.related(("", "Pod"), Relation::Owned, &["/status"], limit),
             None => kind,

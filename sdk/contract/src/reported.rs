@@ -1,11 +1,14 @@
 //! Objects of a fixture, among which related ones are found as in a report.
 
-use kindsight_contract::{Relative, Tree};
+use crate::relatives::Relative;
+use crate::tree::Tree;
 
 /// One whole object, read.
-pub(super) struct Reported {
-    pub(super) json: String,
-    pub(super) tree: Tree,
+pub struct Reported {
+    /// Its JSON text.
+    pub json: String,
+    /// The tree of its text.
+    pub tree: Tree,
     group: String,
     version: String,
     kind: String,
@@ -18,7 +21,7 @@ pub(super) struct Reported {
 
 impl Reported {
     /// Reads an object; what is no JSON is an object without anything.
-    pub(super) fn read(json: &str) -> Self {
+    pub fn read(json: &str) -> Self {
         let tree = Tree::read(json).unwrap_or_default();
         let document = tree.document(json);
         let root = document.root();

@@ -1,0 +1,292 @@
+//! Search of the field that an interpreter did not ask for, or of the relation that found too little,
+//! where a fixture fails for want of it.
+
+use crate::fields::{EVERY_ITEM, Fields, escaped};
+use crate::fixture::Fixture;
+use crate::node::Node;
+use crate::relation::{RelatedRule, Relation};
+use crate::relatives::Relatives;
+use crate::reported::Reported;
+
+/// Calls of one search.
+const TRIES_MAX: usize = 64;
+/// Fields, or related objects, that are named.
+const NAMED_MAX: usize = 4;
+
+/// The request of a Kind: its fields, and its rules with theirs.
+pub struct Request<'k> {
+    /// Fields of the object.
+    pub fields: &'k Fields,
+    /// Rules of related objects, with their fields.
+    pub rules: Vec<(&'k RelatedRule, &'k Fields)>,
+}
+
+/// Additions to a request, on trial.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wider {
+    /// More fields of the object, as JSON pointers; the empty one is the whole object.
+    pub fields: Vec<String>,
+    /// More fields of the objects of each rule.
+    pub rules: Vec<Vec<String>>,
+    /// True where every rule finds all objects that its pattern matches.
+    pub ignores_relations: bool,
+}
+
+impl Wider {
+    /// More fields of the objects of the rule at `index`.
+    pub fn of_rule(&self, index: usize) -> &[String] {
+        self.rules.get(index).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Searches what a request lacks for a fixture that fails: names the field, or the relation and the
+/// objects it did not find. `holds` judges the fixture with a wider request; none of its answers ends the
+/// search, such as for a call that trapped.
+pub fn unasked(
+    fixture: &Fixture,
+    request: &Request<'_>,
+    holds: impl FnMut(&Wider) -> Option<bool>,
+) -> Option<String> {
+    let related: Vec<Reported> = fixture
+        .related
+        .iter()
+        .map(|json| Reported::read(json))
+        .collect();
+    let mut search = Search {
+        object: Reported::read(&fixture.object),
+        related,
+        request,
+        holds,
+        tries: 0,
+    };
+    search.run()
+}
+
+struct Search<'s, 'k, H> {
+    object: Reported,
+    related: Vec<Reported>,
+    request: &'s Request<'k>,
+    holds: H,
+    tries: usize,
+}
+
+/// The part of a request that is made wider.
+#[derive(Clone, Copy)]
+enum Part {
+    Object,
+    Rule(usize),
+}
+
+impl<H: FnMut(&Wider) -> Option<bool>> Search<'_, '_, H> {
+    fn run(&mut self) -> Option<String> {
+        // One that answers differently now is not pure, which no field explains.
+        if self.holds(&Wider::default())? {
+            return None;
+        }
+        let all = Wider {
+            ignores_relations: true,
+            ..self.whole()
+        };
+        if !self.holds(&all)? {
+            return None;
+        }
+        let pointers = self.fields(Part::Object)?;
+        if !pointers.is_empty() {
+            return Some(not_asked_for(&pointers, "", "the Kind's fields"));
+        }
+        for index in 0..self.request.rules.len() {
+            let pointers = self.fields(Part::Rule(index))?;
+            if !pointers.is_empty() {
+                let of = format!(" of objects of related[{index}]");
+                return Some(not_asked_for(&pointers, &of, "the fields of that rule"));
+            }
+        }
+        if self.holds(&self.whole())? {
+            return Some(
+                "fields of the object and of related ones are not asked for: it holds with all of them"
+                    .to_owned(),
+            );
+        }
+        self.relations()
+    }
+
+    /// The request with all fields.
+    fn whole(&self) -> Wider {
+        let whole = || vec![String::new()];
+        Wider {
+            fields: whole(),
+            rules: self.request.rules.iter().map(|_| whole()).collect(),
+            ignores_relations: false,
+        }
+    }
+
+    fn holds(&mut self, wider: &Wider) -> Option<bool> {
+        self.tries += 1;
+        if self.tries > TRIES_MAX {
+            return None;
+        }
+        (self.holds)(wider)
+    }
+
+    fn holds_with(&mut self, part: Part, pointers: &[String]) -> Option<bool> {
+        let mut wider = Wider::default();
+        match part {
+            Part::Object => wider.fields = pointers.to_vec(),
+            Part::Rule(index) => {
+                wider.rules = vec![Vec::new(); index + 1];
+                if let Some(fields) = wider.rules.get_mut(index) {
+                    *fields = pointers.to_vec();
+                }
+            }
+        }
+        self.holds(&wider)
+    }
+
+    /// The fields of one part with which the fixture holds; empty where it does not even with all of them.
+    fn fields(&mut self, part: Part) -> Option<Vec<String>> {
+        let mut found = vec![String::new()];
+        if !self.holds_with(part, &found)? {
+            return Some(Vec::new());
+        }
+        // One step down at a time, as long as one field is enough.
+        while let [pointer] = &found[..] {
+            let mut needed = self.below(part, pointer);
+            if needed.is_empty() || !self.holds_with(part, &needed)? {
+                break;
+            }
+            let mut at = 0;
+            while at < needed.len() {
+                let left = needed.remove(at);
+                if !self.holds_with(part, &needed)? {
+                    needed.insert(at, left);
+                    at += 1;
+                }
+            }
+            if needed.is_empty() {
+                break;
+            }
+            found = needed;
+        }
+        Some(found)
+    }
+
+    /// Pointers one step below a pointer, of what is not asked for as a whole.
+    fn below(&self, part: Part, pointer: &str) -> Vec<String> {
+        let (reported, fields): (Vec<&Reported>, _) = match part {
+            Part::Object => (vec![&self.object], Some(self.request.fields)),
+            Part::Rule(index) => {
+                let rule = self.request.rules.get(index);
+                let (rule, fields) = rule.copied().unzip();
+                let of_rule = |it: &&Reported| rule.is_some_and(|rule| matches(rule, it));
+                (self.related.iter().filter(of_rule).collect(), fields)
+            }
+        };
+        let mut pointers = Vec::new();
+        for it in reported {
+            let document = it.tree.document(&it.json);
+            add_below(document.root(), pointer, &mut pointers);
+        }
+        pointers.retain(|pointer| {
+            let place: Vec<String> = crate::pointer::tokens(pointer).collect();
+            let asked = fields.and_then(|fields| fields.below(&place));
+            asked.is_none_or(|asked| !asked.is_whole())
+        });
+        pointers
+    }
+
+    /// The rules that do not find all objects of their Kinds, with those objects.
+    fn relations(&self) -> Option<String> {
+        let mut all: Vec<Reported> = self
+            .related
+            .iter()
+            .map(|it| Reported::read(&it.json))
+            .collect();
+        all.push(Reported::read(&self.object.json));
+        let relatives = Relatives::of(all.as_slice());
+        let object = all.last()?;
+        let document = object.tree.document(&object.json);
+        let rules = self.request.rules.iter().enumerate();
+        let lacking = rules.filter_map(|(index, (rule, _))| {
+            let found = relatives.find(rule, object, document.root()).positions;
+            let others = self.related.iter().enumerate();
+            let missed = others.filter(|(at, it)| !found.contains(at) && matches(rule, it));
+            let missed: Vec<String> = missed.map(|(_, it)| label(it)).take(NAMED_MAX).collect();
+            (!missed.is_empty()).then(|| {
+                let missed = missed.join(", ");
+                format!(
+                    "related[{index}] ({}) does not find {missed}",
+                    relation(rule)
+                )
+            })
+        });
+        let lacking: Vec<String> = lacking.collect();
+        (!lacking.is_empty()).then(|| lacking.join("; "))
+    }
+}
+
+fn matches(rule: &RelatedRule, it: &Reported) -> bool {
+    use crate::relatives::Relative as _;
+    let (group, version, kind) = it.gvk();
+    rule.pattern.matches(group, version, kind)
+}
+
+fn label(it: &Reported) -> String {
+    use crate::relatives::Relative as _;
+    let ((_, _, kind), namespace, name) = (it.gvk(), it.namespace(), it.name());
+    let label = match namespace {
+        "" => format!("{kind} {name}"),
+        _ => format!("{kind} {namespace}/{name}"),
+    };
+    crate::reading::cut(&label)
+}
+
+fn relation(rule: &RelatedRule) -> String {
+    let word = rule.relation.as_str();
+    match &rule.relation {
+        Relation::SelectedBy(at) | Relation::Named(at) => format!("{word} {at}"),
+        Relation::Labelled(key) => format!("{word} {key}"),
+        Relation::Owned | Relation::Descendant | Relation::Owner => word.to_owned(),
+    }
+}
+
+fn not_asked_for(pointers: &[String], of: &str, to: &str) -> String {
+    let named = pointers.iter().take(NAMED_MAX);
+    let named: Vec<String> = named
+        .map(|it| format!("`{}`", crate::reading::cut(it)))
+        .collect();
+    let (is, it) = match pointers {
+        [one] if one.is_empty() => return format!("the whole object{of} is not asked for"),
+        [_] => ("is", "it"),
+        _ => ("are", "them"),
+    };
+    let named = named.join(" and ");
+    format!("{named}{of} {is} not asked for: add {it} to {to}")
+}
+
+/// Adds the pointers one step below `pointer`, through every item of arrays.
+fn add_below(root: Node<'_>, pointer: &str, pointers: &mut Vec<String>) {
+    let mut nodes = vec![root];
+    for step in crate::pointer::tokens(pointer) {
+        let mut next = Vec::new();
+        for node in nodes {
+            if node.is_array() && step == EVERY_ITEM {
+                next.extend(node.items());
+            } else {
+                next.push(node.get(&step));
+            }
+        }
+        nodes = next;
+    }
+    for node in nodes {
+        for (key, _) in node.parts() {
+            let step = key.map_or_else(|| EVERY_ITEM.to_owned(), escaped);
+            let below = format!("{pointer}/{step}");
+            if !pointers.contains(&below) {
+                pointers.push(below);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+use std::panic::catch_unwind;
+
+use super::*;
+use crate::prelude::*;
+
+const FIXTURES: &str = r#"[{"name": "a widget that works",
+    "object": {"apiVersion": "v1", "kind": "Widget", "status": {"phase": "Up", "since": "2026-01-01T00:00:00Z"}},
+    "expect": {"state": "Ready", "since": "2026-01-01T00:00:00Z"}}]"#;
+
+fn judged(widget: &Object<'_>) -> Verdict {
+    let verdict = match widget.at("/status/phase").text() {
+        Some("Up") => Verdict::ready("Up", ""),
+        _ => Verdict::pending("Down", ""),
+    };
+    verdict.since(widget.at("/status/since").time_ms())
+}
+
+fn described(fields: &[&str]) -> crate::Description {
+    crate::Description::new("widgets", "1.0.0", "Widgets")
+        .kind(Kind::new("", "*", "Widget").fields(fields))
+        .states(&[READY])
+}
+
+macro_rules! widgets {
+    ($name:ident, $fields:expr, $judge:expr) => {
+        struct $name;
+
+        impl Interpreter for $name {
+            fn describe() -> crate::Description {
+                described(&$fields)
+            }
+
+            fn judge(widget: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+                let judge: fn(&Object<'_>) -> Verdict = $judge;
+                Ok(judge(widget))
+            }
+
+            fn fixtures() -> Fixtures {
+                Fixtures::from_json(FIXTURES)
+            }
+        }
+    };
+}
+
+widgets!(
+    Right,
+    ["/status/phase", "/status/since", "/spec/size"],
+    judged
+);
+widgets!(Forgetful, ["/status/since"], judged);
+widgets!(Curious, ["/status/phase", "/status/since"], |widget| {
+    assert!(!widget.at("/spec/paused").is_true());
+    judged(widget)
+});
+widgets!(Impatient, ["/status/phase", "/status/since"], |widget| {
+    judged(widget).recheck_at(1)
+});
+
+fn told(check: fn()) -> String {
+    let told = catch_unwind(check).expect_err("it is wrong");
+    *told.downcast::<String>().expect("a message")
+}
+
+#[test]
+fn a_field_that_was_not_asked_for_is_named() {
+    let told = told(check_fixtures::<Forgetful>);
+    let why = "expected state Ready since 2026-01-01T00:00:00Z, got Pending Down (), since 2026-01-01T00:00:00Z; \
+               `/status/phase` is not asked for: add it to the Kind's fields";
+    assert!(told.contains(why), "{told}");
+}
+
+#[test]
+fn a_field_that_is_read_and_not_declared_fails_though_the_fixture_holds() {
+    let told = told(check_fixtures::<Curious>);
+    let why = "a widget that works: reads /spec, which `/* Widget` does not ask for";
+    assert!(told.contains(why), "{told}");
+}
+
+#[test]
+fn a_field_that_nothing_reads_is_listed() {
+    check_fixtures::<Right>();
+    assert_eq!(unread_fields::<Right>(), ["/* Widget: /spec/size"]);
+}
+
+#[test]
+fn a_time_to_judge_again_needs_a_kind_with_the_time() {
+    let told = told(check_fixtures::<Impatient>);
+    assert!(told.contains("declare `uses-now`"), "{told}");
+}

@@ -1,0 +1,46 @@
+//! Fields that are declared and not read.
+
+use kindsight_contract::HandledKind;
+
+use super::call::{Call, CallReads};
+use super::{described, fixtures};
+use crate::Interpreter;
+
+/// The declared fields of `I` that no fixture makes a rule read, as `apps/* Deployment: /status/phase`:
+/// either nothing needs them, or no fixture shows what for. Kinds without a fixture are left out.
+///
+/// A field that is cut into every object for nothing costs time, and every change of it another call.
+///
+/// # Panics
+/// When the description or the fixtures break the contract.
+pub fn unread_fields<I: Interpreter>() -> Vec<String> {
+    let (description, fixtures) = (described::<I>(), fixtures::<I>());
+    let mut unread = Vec::new();
+    for kind in &description.kinds {
+        let calls = fixtures.iter();
+        let calls = calls.filter_map(|fixture| Call::of(&description, fixture));
+        let calls: Vec<_> = calls
+            .filter(|call| std::ptr::eq(call.kind, kind))
+            .map(|call| call.judge_traced::<I>().1)
+            .collect();
+        if !calls.is_empty() {
+            add_unread(kind, &calls, &mut unread);
+        }
+    }
+    unread
+}
+
+fn add_unread(kind: &HandledKind, calls: &[CallReads], unread: &mut Vec<String>) {
+    let pattern = &kind.pattern;
+    let fields = kind.fields.iter();
+    let fields = fields.filter(|field| !calls.iter().any(|reads| reads.object.include(field)));
+    unread.extend(fields.map(|field| format!("{pattern}: {field}")));
+    for (index, rule) in kind.related.iter().enumerate() {
+        let is_read = |field: &str| {
+            let mut reads = calls.iter().filter_map(|call| call.rules.get(index));
+            reads.any(|reads| reads.include(field))
+        };
+        let fields = rule.fields.iter().filter(|field| !is_read(field));
+        unread.extend(fields.map(|field| format!("{pattern}, related[{index}]: {field}")));
+    }
+}
