@@ -39,6 +39,19 @@ pub(super) fn list(
     Ok(fixtures)
 }
 
+/// Asks a loaded component for its fixtures again: they are not kept.
+///
+/// # Errors
+/// As when it was loaded, where it does not answer the same.
+pub(crate) fn listed(
+    interpreter: &Interpreter,
+    limits: &Limits,
+) -> Result<Vec<Fixture>, LoadError> {
+    let mut description = interpreter.description().clone();
+    let (pre, exports) = (interpreter.pre(), interpreter.exports());
+    list(pre, exports, interpreter.digest(), limits, &mut description)
+}
+
 /// Tries every fixture, on one instance as production does.
 pub(super) fn try_all(
     interpreter: &Interpreter,
@@ -62,12 +75,8 @@ pub(super) fn try_all(
 
 /// The difference between the answer and the expectation, if any.
 fn mismatch(trial: &mut Trial<'_>, fixture: &Fixture) -> Option<String> {
-    let object = match Object::from_json(fixture.object.as_str()) {
-        Ok(object) => object,
-        Err(error) => return Some(error.to_string()),
-    };
-    let siblings = match siblings(fixture, &object) {
-        Ok(siblings) => siblings,
+    let (object, siblings) = match objects(fixture) {
+        Ok(objects) => objects,
         Err(what) => return Some(what),
     };
     let settings = Settings::of(fixture.settings.as_deref().map(Arc::from).as_ref());
@@ -75,15 +84,20 @@ fn mismatch(trial: &mut Trial<'_>, fixture: &Fixture) -> Option<String> {
     difference(&fixture.expect, answer)
 }
 
-/// The objects of a fixture, among which the host finds the related ones as in a report.
-fn siblings(fixture: &Fixture, object: &Object) -> Result<Siblings, String> {
+/// The object of a fixture, and those among which the host finds the related ones as in a report.
+///
+/// # Errors
+/// What is no object.
+pub(crate) fn objects(fixture: &Fixture) -> Result<(Object, Siblings), String> {
+    let object = Object::from_json(fixture.object.as_str()).map_err(|error| error.to_string())?;
     let related = fixture.related.iter().enumerate().map(|(index, json)| {
         let related = Object::from_json(json.as_str());
         related.map_err(|error| format!("related[{index}]: {error}"))
     });
     let mut objects: Vec<Object> = related.collect::<Result<_, String>>()?;
     objects.push(object.clone());
-    Ok(Siblings::of(objects.into()).given(fixture.coverage))
+    let siblings = Siblings::of(objects.into()).given(fixture.coverage);
+    Ok((object, siblings))
 }
 
 /// The difference between an answer and the expectation, if any.
