@@ -7,7 +7,6 @@ use std::sync::Arc;
 use kindsight_api::interpreters::{Outcome, OutcomeStatus, Refusal};
 use kindsight_interpreter::Published;
 use kindsight_model::{CatalogAction, Digest, InterpreterName, Source, VersionOutcome};
-use serde_json::{Map, Value};
 
 use crate::catalog::Catalog;
 use crate::commit::{Edit, log};
@@ -29,7 +28,8 @@ pub struct Shadow {
 }
 
 impl Conditional<'_> {
-    fn change(
+    /// Makes one change of one entry, where the condition holds at that moment.
+    pub(crate) fn change(
         &self,
         name: &InterpreterName,
         action: CatalogAction,
@@ -182,27 +182,6 @@ impl Conditional<'_> {
                 }
             };
             Ok((version, detail))
-        })
-    }
-
-    /// Sets the settings that every call of an interpreter is passed; none removes them.
-    ///
-    /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::Refused`] where its schema does not allow them.
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "a command owns its settings; it may have to begin anew"
-    )]
-    pub fn set_settings(
-        &self,
-        name: &InterpreterName,
-        settings: Option<Map<String, Value>>,
-    ) -> Result<Outcome, Refusal> {
-        self.change(name, CatalogAction::Settings, Source::Upload, |entry| {
-            let word = if settings.is_some() { "set" } else { "removed" };
-            entry.settings.clone_from(&settings);
-            let version = entry.effective().map(|(_, it)| it.clone());
-            Ok((version, format!("the settings of {name} are {word}")))
         })
     }
 }

@@ -2,7 +2,6 @@
 
 use kindsight_api::interpreters::{LiveCondition, Outcome, Refusal};
 use kindsight_model::{Digest, InterpreterName, Source};
-use serde_json::{Map, Value};
 
 use crate::catalog::Catalog;
 use crate::incoming::IncomingComponent;
@@ -24,7 +23,7 @@ impl Catalog {
         }
     }
 
-    fn always(&self) -> Conditional<'_> {
+    pub(crate) fn always(&self) -> Conditional<'_> {
         self.when(LiveCondition::Any)
     }
 
@@ -66,18 +65,6 @@ impl Catalog {
         is_disabled: bool,
     ) -> Result<Outcome, Refusal> {
         self.always().set_disabled(name, is_disabled)
-    }
-
-    /// See [`Conditional::set_settings`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn set_settings(
-        &self,
-        name: &InterpreterName,
-        settings: Option<Map<String, Value>>,
-    ) -> Result<Outcome, Refusal> {
-        self.always().set_settings(name, settings)
     }
 }
 

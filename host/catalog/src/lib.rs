@@ -33,6 +33,7 @@ mod incoming;
 mod loading;
 mod reconcile;
 mod refused;
+mod set_settings;
 mod settings;
 mod snapshot;
 mod state;

@@ -73,7 +73,7 @@ impl Exports {
         store: &mut Store<InstanceContext>,
         instance: &Instance,
     ) -> wasmtime::Result<TypedFunc<(), (String,)>> {
-        instance.get_typed_func(store, &self.describe)
+        instance.get_typed_func(store, self.describe)
     }
 
     /// `fixtures` of an instance.
@@ -85,7 +85,7 @@ impl Exports {
         store: &mut Store<InstanceContext>,
         instance: &Instance,
     ) -> wasmtime::Result<TypedFunc<(), (String,)>> {
-        instance.get_typed_func(store, &self.fixtures)
+        instance.get_typed_func(store, self.fixtures)
     }
 
     /// `judge` or `judge-view` of an instance.
@@ -98,10 +98,10 @@ impl Exports {
         instance: &Instance,
     ) -> wasmtime::Result<Judge> {
         match self.encoding {
-            Encoding::View => instance.get_typed_func(store, &self.judge).map(Judge::View),
+            Encoding::View => instance.get_typed_func(store, self.judge).map(Judge::View),
             Encoding::Text => {
                 let function = instance
-                    .get_func(&mut *store, &self.judge)
+                    .get_func(&mut *store, self.judge)
                     .ok_or_else(|| wasmtime::Error::msg("`judge` is not a function"))?;
                 function.typed::<(Input<'_>,), (JudgeResult,)>(&*store)?;
                 Ok(Judge::Text(function))
@@ -110,10 +110,13 @@ impl Exports {
     }
 }
 
+/// `judge-view`, with the view and the time.
+type JudgeView = TypedFunc<(Arc<Vec<u8>>, Option<i64>), (JudgeResult,)>;
+
 /// The function that judges, of one instance.
 pub(crate) enum Judge {
     /// `judge`. Its type has a lifetime, so it is checked again at every call.
     Text(Func),
     /// `judge-view`: the view, and the time. Shared, so that a buffer is used again.
-    View(TypedFunc<(Arc<Vec<u8>>, Option<i64>), (JudgeResult,)>),
+    View(JudgeView),
 }

@@ -155,6 +155,11 @@ impl Interpreters {
         self.published.store(set);
     }
 
+    /// The limits of calls.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// The set that is live now.
     pub fn published(&self) -> Arc<Published> {
         self.published.load_full()

@@ -4,6 +4,8 @@
 
 mod fixtures;
 
+pub(crate) use fixtures::{listed as listed_fixtures, objects as fixture_objects};
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -115,9 +115,10 @@ impl Siblings {
         let covered = kinds.covers(&Gvk::new(&pattern.group, &pattern.version, &pattern.kind));
         match (covered, &rule.relation) {
             // Owners in between may be of Kinds that nobody reports, so that the way to some is not known.
-            (KindCoverage::Complete, Relation::Descendant) => Coverage::Partial,
+            (KindCoverage::Complete, Relation::Descendant) | (KindCoverage::Partial, _) => {
+                Coverage::Partial
+            }
             (KindCoverage::Complete, _) => Coverage::Complete,
-            (KindCoverage::Partial, _) => Coverage::Partial,
             (KindCoverage::Unknown, _) => Coverage::Unknown,
         }
     }

@@ -198,14 +198,14 @@ impl Worker {
             return Verdict::unknown(host_reason::NO_INTERPRETER, "");
         };
         let input = self.input.key(live.interpreter.exports().encoding());
-        let verdict = match self.memo.get(live.scope, input, Some(now_ms)) {
-            Some(Answer::Verdict(verdict)) => verdict,
-            _ => {
-                let verdict = rule(input, Some(now_ms));
-                let answer = Answer::Verdict(verdict.clone());
-                self.memo.put(live.scope, input, Some(now_ms), answer);
-                verdict
-            }
+        let remembered = self.memo.get(live.scope, input, Some(now_ms));
+        let verdict = if let Some(Answer::Verdict(verdict)) = remembered {
+            verdict
+        } else {
+            let verdict = rule(input, Some(now_ms));
+            let answer = Answer::Verdict(verdict.clone());
+            self.memo.put(live.scope, input, Some(now_ms), answer);
+            verdict
         };
         self.input.clear();
         verdict

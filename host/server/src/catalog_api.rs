@@ -30,6 +30,10 @@ const LOADS_MAX: usize = 2;
 /// Maximum number of concurrent shadow runs: each keeps a processor busy. Further ones wait.
 const SHADOWS_MAX: usize = 1;
 
+/// Maximum number of concurrent trials of settings: each takes a processor for two seconds at most.
+/// Further ones wait.
+const SETTINGS_TRIALS_MAX: usize = 1;
+
 /// Maximum number of concurrent other commands, including those whose client has gone. They wait for
 /// no load and no shadow run. Each takes one of the 64 threads for steps that block.
 const QUICK_COMMANDS_MAX: usize = 16;
@@ -45,6 +49,7 @@ pub(crate) struct CatalogApi {
     progress: Arc<Progress>,
     loads: Arc<Semaphore>,
     shadows: Arc<Semaphore>,
+    settings_trials: Arc<Semaphore>,
     quick: Arc<Semaphore>,
     shutdown: CancellationToken,
 }
@@ -65,6 +70,7 @@ impl CatalogApi {
             progress,
             loads: Arc::new(Semaphore::new(LOADS_MAX)),
             shadows: Arc::new(Semaphore::new(SHADOWS_MAX)),
+            settings_trials: Arc::new(Semaphore::new(SETTINGS_TRIALS_MAX)),
             quick: Arc::new(Semaphore::new(QUICK_COMMANDS_MAX)),
             shutdown,
         }
@@ -83,8 +89,19 @@ impl CatalogApi {
             Command::Load(_) => &self.loads,
             _ => &self.quick,
         };
+        // New settings are tried on what the clusters reported.
+        let (trial, reported) = match command {
+            Command::Settings(Some(_)) => {
+                let trial = self.permit(&self.settings_trials).await?;
+                (Some(trial), self.objects().await?)
+            }
+            _ => (None, Vec::new()),
+        };
         let catalog = Arc::clone(&self.catalog);
-        let step = move || execute(&catalog.when(condition), &name, command);
+        let step = move || {
+            let _trial = trial;
+            execute(&catalog.when(condition), &name, command, &reported)
+        };
         self.outcome(permits, step).await
     }
 
@@ -253,6 +270,7 @@ fn execute(
     catalog: &Conditional<'_>,
     name: &InterpreterName,
     command: Command,
+    reported: &[ReportedGroup],
 ) -> Result<Outcome, Refusal> {
     match command {
         // Not a change: it is handled before.
@@ -263,7 +281,7 @@ fn execute(
         Command::Rollback => catalog.rollback(name),
         Command::Disable => catalog.set_disabled(name, true),
         Command::Enable => catalog.set_disabled(name, false),
-        Command::Settings(settings) => catalog.set_settings(name, settings),
+        Command::Settings(settings) => catalog.set_settings(name, settings, reported),
     }
 }
 

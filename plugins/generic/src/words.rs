@@ -138,7 +138,7 @@ pub(crate) fn has(words: &[&str], word: &str) -> bool {
 }
 
 /// The value beside a key, in a table sorted by its keys.
-pub(crate) fn entry<K: Ord, V: Copy>(table: &[(K, V)], key: K) -> Option<V> {
+pub(crate) fn entry<K: Ord + Copy, V: Copy>(table: &[(K, V)], key: K) -> Option<V> {
     let at = table.binary_search_by(|(it, _)| it.cmp(&key)).ok()?;
     table.get(at).map(|(_, value)| *value)
 }

@@ -38,23 +38,23 @@ pub(crate) fn kind(group: &str) -> Kind {
         ])
 }
 
-pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
+pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
     if let Some(verdict) = standard::deletion(object) {
-        return Ok(verdict);
+        return verdict;
     }
     let mut addresses = object.at("/status/loadBalancer/ingress").items();
     if let Some(verdict) = addresses.clone().find_map(refused_port) {
-        return Ok(verdict);
+        return verdict;
     }
     if addresses.any(Node::is_object) {
-        return Ok(Verdict::ready("AddressAssigned", "it has an address"));
+        return Verdict::ready("AddressAssigned", "it has an address");
     }
     if requires_address(class(object), input) {
         let message = "no controller has given it an address yet";
-        return Ok(Verdict::pending("NoAddress", message));
+        return Verdict::pending("NoAddress", message);
     }
     let message = "its controller publishes no address, so whether it works is not known";
-    Ok(Verdict::present("NoAddressExpected", message))
+    Verdict::present("NoAddressExpected", message)
 }
 
 /// Failed, when a port of the address cannot be served.

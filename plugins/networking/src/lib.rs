@@ -26,7 +26,7 @@ impl Interpreter for Networking {
 
     fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         match object.kind() {
-            "Ingress" => ingress::rule(object, input),
+            "Ingress" => Ok(ingress::rule(object, input)),
             "NetworkPolicy" | "IngressClass" => Ok(standard::presence(object)),
             _ => Err(Failure::unsupported("another Kind of this group")),
         }

@@ -120,9 +120,10 @@ impl<'a> Document<'a> {
                 found = at;
             }
             let next = at.saturating_add(1);
-            at = match head.has_parts() {
-                true => entry::fourth(entry).max(next),
-                false => next,
+            at = if head.has_parts() {
+                entry::fourth(entry).max(next)
+            } else {
+                next
             };
         }
         found

@@ -63,20 +63,33 @@ pub(crate) fn entry(key: Span, value: Value) -> Entry {
         Value::Array { count, end } => (kind::ARRAY, count, end),
         Value::Object { count, end } => (kind::OBJECT, count, end),
     };
-    let [a, b, c, d] = (u32::from(kind) | key.len << 8).to_le_bytes();
-    let [e, f, g, h] = key.start.to_le_bytes();
-    let [i, j, k, l] = third.to_le_bytes();
-    let [m, n, o, p] = fourth.to_le_bytes();
-    [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]
+    let head = u32::from(kind) | key.len << 8;
+    let mut bytes = [0; NODE_BYTES];
+    let (parts, _) = bytes.as_chunks_mut::<4>();
+    for (part, word) in parts.iter_mut().zip([head, key.start, third, fourth]) {
+        *part = word.to_le_bytes();
+    }
+    bytes
+}
+
+/// The four words of a node.
+#[inline]
+fn words(entry: &Entry) -> [u32; 4] {
+    let mut words = [0; 4];
+    let (parts, _) = entry.as_chunks::<4>();
+    for (word, part) in words.iter_mut().zip(parts) {
+        *word = u32::from_le_bytes(*part);
+    }
+    words
 }
 
 /// Key of a node.
 #[inline]
 pub(crate) fn key(entry: &Entry) -> Span {
-    let [a, b, c, d, e, f, g, h, ..] = *entry;
+    let [head, start, ..] = words(entry);
     Span {
-        start: u32::from_le_bytes([e, f, g, h]),
-        len: u32::from_le_bytes([a, b, c, d]) >> 8,
+        start,
+        len: head >> 8,
     }
 }
 
@@ -94,35 +107,39 @@ impl Head {
     /// True for an array or an object.
     #[inline]
     pub(crate) fn has_parts(self) -> bool {
-        self.0 & 0xff >= u32::from(kind::ARRAY)
+        self.kind() >= kind::ARRAY
+    }
+
+    #[inline]
+    fn kind(self) -> u8 {
+        let [kind, ..] = self.0.to_le_bytes();
+        kind
     }
 }
 
 /// Head of a node.
 #[inline]
 pub(crate) fn head(entry: &Entry) -> Head {
-    let [a, b, c, d, ..] = *entry;
-    Head(u32::from_le_bytes([a, b, c, d]))
+    let [head, ..] = words(entry);
+    Head(head)
 }
 
 /// Last four bytes of a node: of an array or an object the first node after its parts.
 #[inline]
 pub(crate) fn fourth(entry: &Entry) -> u32 {
-    let [.., m, n, o, p] = *entry;
-    u32::from_le_bytes([m, n, o, p])
+    let [.., fourth] = words(entry);
+    fourth
 }
 
 /// Value of a node; a kind that does not exist reads as null.
 #[inline]
 pub(crate) fn value(entry: &Entry) -> Value {
-    let [kind, _, _, _, _, _, _, _, i, j, k, l, m, n, o, p] = *entry;
-    let third = u32::from_le_bytes([i, j, k, l]);
-    let fourth = u32::from_le_bytes([m, n, o, p]);
+    let [head, _, third, fourth] = words(entry);
     let span = Span {
         start: third,
         len: fourth,
     };
-    match kind {
+    match Head(head).kind() {
         kind::FALSE => Value::Bool(false),
         kind::TRUE => Value::Bool(true),
         kind::NUMBER => Value::Number(span),

@@ -44,7 +44,7 @@ impl<'w, W: Writer> InputWriter<'w, W> {
         (Self { writer, root }, place)
     }
 
-    /// Begins the list of sets; returns its place, for [`Self::end`].
+    /// Begins the list of sets; returns its place, for [`Self::end_related`].
     pub fn begin_related(&mut self) -> usize {
         self.writer.open_array(Some(member::RELATED))
     }

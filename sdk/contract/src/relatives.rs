@@ -208,16 +208,13 @@ impl<R: Relative, O: std::ops::Deref<Target = [R]>> Relatives<O> {
             return Vec::new();
         };
         let namespace = object.namespace();
-        let candidates =
-            match selector.narrowest(|key, value| index.labelled(namespace, key, value)) {
-                Some(candidates) => candidates,
-                None => {
-                    let of_kind = (0..self.objects.len()).filter(|&at| self.matches(rule, at));
-                    let candidates: Vec<usize> = of_kind.take(SCANNED_MAX + 1).collect();
-                    *is_whole = candidates.len() <= SCANNED_MAX;
-                    candidates
-                }
-            };
+        let labelled = |key: &str, value: &str| index.labelled(namespace, key, value);
+        let candidates = selector.narrowest(labelled).unwrap_or_else(|| {
+            let of_kind = (0..self.objects.len()).filter(|&at| self.matches(rule, at));
+            let candidates: Vec<usize> = of_kind.take(SCANNED_MAX + 1).collect();
+            *is_whole = candidates.len() <= SCANNED_MAX;
+            candidates
+        });
         let is_selected = |at: &usize| {
             let it = self.objects.get(*at);
             it.is_some_and(|it| it.namespace() == namespace && selector.selects(it))

@@ -59,9 +59,10 @@ impl ViewWriter {
             let Some(source) = document.entry(at) else {
                 return;
             };
-            let span = match at == first {
-                true => self.put_key(key),
-                false => self.put(document.bytes(entry::key(source))),
+            let span = if at == first {
+                self.put_key(key)
+            } else {
+                self.put(document.bytes(entry::key(source)))
             };
             let value = match entry::value(source) {
                 Value::Text(text) => Value::Text(self.put(document.bytes(text))),

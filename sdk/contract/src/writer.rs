@@ -120,7 +120,7 @@ fn leads_into(fields: &Fields, node: Node<'_>) -> bool {
 }
 
 /// The members of an object; of those of one name the last one.
-fn members<'a>(node: Node<'a>) -> impl Iterator<Item = (&'a str, Node<'a>)> {
+fn members(node: Node<'_>) -> impl Iterator<Item = (&str, Node<'_>)> {
     let last = (!node.document().is_unique()).then(|| last_of_each(node));
     node.members().filter(move |(name, member)| {
         let last = last.as_ref().and_then(|last| last.get(name));

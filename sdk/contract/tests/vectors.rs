@@ -47,8 +47,8 @@ fn the_vectors_are_what_the_writer_writes_and_the_reader_reads() {
         let tree = Tree::read(&json).expect("JSON");
         let read = Document::view(&bytes).expect("a view");
         assert!(read.root().is_same(tree.document(&json).root()), "{json}");
-        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        json!({"document": document, "view": hex})
+        let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        json!({"document": document, "view": hex.concat()})
     });
     let vectors: Vec<Value> = vectors.collect();
     let text = serde_json::to_string_pretty(&vectors).expect("JSON") + "\n";

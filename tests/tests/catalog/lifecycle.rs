@@ -246,7 +246,7 @@ fn of_two_rollbacks_from_one_version_the_second_is_refused() {
         when.admit(&next),
         when.promote(&name("a"), Some(&digest(&component("a", "1.0.0")))),
         when.set_disabled(&name("a"), true),
-        when.set_settings(&name("a"), None),
+        when.set_settings(&name("a"), None, &[]),
         when.remove(&name("a"), Source::Upload),
     ] {
         assert!(matches!(refused, Err(Refusal::Changed(_))), "{refused:?}");

@@ -10,6 +10,7 @@ mod names;
 mod refusals;
 mod restart;
 mod settings;
+mod settings_trial;
 mod shared;
 mod sources;
 mod takeover;

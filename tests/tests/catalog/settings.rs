@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 
 use crate::{Host, component, component_with, name, outcome_text, upload};
 
-const SCHEMA: &str = r#", "settings-schema": "{\"type\": \"object\", \"properties\": {\"level\": {\"type\": \"integer\", \"maximum\": 9}}, \"additionalProperties\": false}""#;
+pub(crate) const SCHEMA: &str = r#", "settings-schema": "{\"type\": \"object\", \"properties\": {\"level\": {\"type\": \"integer\", \"maximum\": 9}}, \"additionalProperties\": false}""#;
 const STRICTER: &str = r#", "settings-schema": "{\"type\": \"object\", \"required\": [\"name\"]}""#;
 
-fn object(value: &Value) -> Option<Map<String, Value>> {
+pub(crate) fn object(value: &Value) -> Option<Map<String, Value>> {
     value.as_object().cloned()
 }
 
@@ -17,7 +17,7 @@ impl Host {
         outcome_text(&self.catalog.set_settings(&name("a"), object(settings)))
     }
 
-    fn says(&self) -> String {
+    pub(crate) fn says(&self) -> String {
         let judged = self.judge("a", r#"{"do": "say-settings"}"#);
         judged.message.to_string()
     }

@@ -33,8 +33,56 @@ pub(crate) struct Module {
     pub(crate) fixtures: Option<String>,
     /// The body of `judge-view`; a pointer to `answer` otherwise.
     pub(crate) judge: Option<String>,
+    /// The functions that judge.
+    pub(crate) ways: Ways,
     /// `result<verdict, failure>` in words of four bytes.
     pub(crate) answer: Answer,
+}
+
+/// The functions that a module exports to judge.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ways {
+    /// `judge-view`.
+    View,
+    /// `judge`, which does what `judge-view` would.
+    Text,
+    /// Both; `judge` traps.
+    Both,
+}
+
+impl Ways {
+    /// The functions, where `body` judges.
+    fn functions(self, body: &str) -> String {
+        let view = |body: &str| {
+            format!(
+                r#"(func (export "kindsight:interpreter/view@1.0.0#judge-view")
+                    (param i32 i32 i32 i64) (result i32) {body})"#
+            )
+        };
+        let text = |body: &str| {
+            format!(
+                r#"(func (export "kindsight:interpreter/text@1.0.0#judge")
+                    (param i32 i32 i32 i32 i32 i64 i32 i32) (result i32) {body})"#
+            )
+        };
+        match self {
+            Self::View => view(body),
+            Self::Text => text(body),
+            Self::Both => view(body) + &text("unreachable"),
+        }
+    }
+
+    /// The world of such a module.
+    fn world(self) -> &'static str {
+        match self {
+            Self::View => "include kindsight:interpreter/view-interpreter@1.0.0;",
+            Self::Text => "include kindsight:interpreter/interpreter@1.0.0;",
+            Self::Both => {
+                "include kindsight:interpreter/view-interpreter@1.0.0;
+                include kindsight:interpreter/interpreter@1.0.0;"
+            }
+        }
+    }
 }
 
 /// The texts of a verdict, with their addresses and lengths.
@@ -48,6 +96,10 @@ pub(crate) struct Answer {
     pub(crate) reason_bytes: u32,
     /// 0 for no time since when, 1 for one.
     pub(crate) since_tag: u32,
+    /// Since when, in milliseconds.
+    pub(crate) since_ms: i64,
+    /// When to check again, in milliseconds.
+    pub(crate) recheck_ms: Option<i64>,
 }
 
 impl Default for Module {
@@ -60,6 +112,7 @@ impl Default for Module {
             description: None,
             fixtures: None,
             judge: None,
+            ways: Ways::View,
             answer: Answer::default(),
         }
     }
@@ -87,21 +140,21 @@ impl Module {
                     {describe})
                 (func (export "kindsight:interpreter/description@1.0.0#fixtures") (result i32)
                     i32.const {fixtures})
-                (func (export "kindsight:interpreter/view@1.0.0#judge-view")
-                    (param i32 i32 i32 i64) (result i32)
-                    {judge})
+                {judges}
                 {fields})"#,
             data = data.escaped(),
             texts = texts.escaped(),
             realloc = self.realloc,
+            judges = self.ways.functions(&judge),
             fields = self.fields,
         );
         let mut module = wat::parse_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let mut resolve = Resolve::default();
-        let (package, _) = resolve.push_path("../wit").expect("the contract");
-        let world = resolve
-            .select_world(&[package], Some("view-interpreter"))
-            .expect("its world");
+        resolve.push_path("../wit").expect("the contract");
+        let world = format!("package by:hand; world it {{ {} }}", self.ways.world());
+        let package = resolve.push_str("it.wit", &world).expect("a world");
+        let world = resolve.select_world(&[package], Some("it"));
+        let world = world.expect("its world");
         wit_component::embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8)
             .expect("metadata");
         module
@@ -165,9 +218,22 @@ fn answer(data: &mut Data, answer: Answer) -> u32 {
     let ready = data.text("Ready");
     let (state, state_bytes) = answer.state.unwrap_or(ready);
     let (text, _) = data.text(&"x".repeat(24 * 1024));
-    let since_and_recheck = [answer.since_tag, 0, 0, 0, 0, 0, 0, 0];
+    let recheck_tag = u32::from(answer.recheck_ms.is_some());
+    let (since, recheck) = (
+        halves(answer.since_ms),
+        halves(answer.recheck_ms.unwrap_or(0)),
+    );
+    let since = [answer.since_tag, 0, since[0], since[1]];
+    let recheck = [recheck_tag, 0, recheck[0], recheck[1]];
     let texts = [state, state_bytes, text, answer.reason_bytes, text, 1];
-    data.words(&[&[answer.case, 0], &texts[..], &since_and_recheck].concat())
+    data.words(&[&[answer.case, 0], &texts[..], &since, &recheck].concat())
+}
+
+/// The lower and the upper word of a number.
+fn halves(number: i64) -> [u32; 2] {
+    let bits = number.cast_unsigned();
+    let word = |bits: u64| u32::try_from(bits & u64::from(u32::MAX)).expect("32 bits");
+    [word(bits), word(bits >> 32)]
 }
 
 /// Modules that load, and whose `judge-view` returns garbage.

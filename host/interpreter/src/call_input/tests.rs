@@ -80,10 +80,7 @@ fn both_encodings_say_the_same() {
     let view = filled(Encoding::View, related);
     let view = Document::view(view.key(Encoding::View)).expect("a view");
     let view = view.root();
-    assert!(
-        text.is_same(view) == false,
-        "settings are in the view alone"
-    );
+    assert!(!text.is_same(view), "settings are in the view alone");
     for part in [member::OBJECT, member::RELATED] {
         assert!(view.get(part).is_present());
         assert!(text.get(part).is_same(view.get(part)), "{part}");

@@ -44,6 +44,19 @@ pub(super) fn list(
     Ok(fixtures)
 }
 
+/// Asks a loaded component for its fixtures again: they are not kept.
+///
+/// # Errors
+/// As when it was loaded, where it does not answer the same.
+pub(crate) fn listed(
+    interpreter: &Interpreter,
+    limits: &Limits,
+) -> Result<Vec<Fixture>, LoadError> {
+    let mut description = interpreter.description().clone();
+    let (pre, exports) = (interpreter.pre(), interpreter.exports());
+    list(pre, exports, interpreter.digest(), limits, &mut description)
+}
+
 /// Tries every fixture, on one instance as production does.
 pub(super) fn try_all(
     interpreter: &Interpreter,

@@ -32,6 +32,10 @@ impl Interpreter for Cranes {
     fn judge(crane: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         let phase = crane.at("/status/phase").text_or_empty();
         let ready = input.settings().get("ready");
+        if ready.text() == Some("") {
+            let why = "`ready` cannot be empty: name a phase";
+            return Err(Failure::InvalidSettings(why.to_owned()));
+        }
         let is_set = !phase.is_empty() && ready.text() == Some(phase);
         Ok(match phase {
             _ if is_set => Verdict::ready("AsSet", phase),

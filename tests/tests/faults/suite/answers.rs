@@ -2,8 +2,9 @@
 
 use expect_test::expect;
 
-use super::{Case, called_bytes, check};
-use crate::by_hand;
+use super::{Case, Expected, called_bytes, check};
+use crate::by_hand::{self, Answer, Module, Ways};
+use crate::object;
 
 /// All but the right one, and those that fail around a call.
 pub(super) fn cases() -> Vec<Case> {
@@ -13,9 +14,71 @@ pub(super) fn cases() -> Vec<Case> {
             && !what.starts_with("realloc")
             && !what.starts_with("post-return")
     });
-    garbage
-        .map(|(what, bytes)| called_bytes(what, bytes))
-        .collect()
+    let garbage = garbage.map(|(what, bytes)| called_bytes(what, bytes));
+    garbage.chain(odd_times()).chain(ways()).collect()
+}
+
+/// Verdicts with times that no object has. Whoever shows or follows them bounds them.
+fn odd_times() -> Vec<Case> {
+    let says = |name, since_ms, recheck_ms| {
+        let module = Module {
+            answer: Answer {
+                since_tag: 1,
+                since_ms,
+                recheck_ms: Some(recheck_ms),
+                ..Answer::default()
+            },
+            ..Module::default()
+        };
+        harmless(name, &module)
+    };
+    vec![
+        says("since the end of time", i64::MAX, i64::MAX),
+        says("since before all time", i64::MIN, i64::MIN),
+        says(
+            "since tomorrow, to check yesterday",
+            86_400_000,
+            -86_400_000,
+        ),
+    ]
+}
+
+/// Components that judge by text, and by both.
+fn ways() -> Vec<Case> {
+    let judges = |name, ways| {
+        let module = Module {
+            ways,
+            ..Module::default()
+        };
+        harmless(name, &module)
+    };
+    let traps = Module {
+        ways: Ways::Text,
+        judge: Some("unreachable".to_owned()),
+        ..Module::default()
+    };
+    let beyond = Module {
+        ways: Ways::Text,
+        judge: Some("i32.const -64".to_owned()),
+        ..Module::default()
+    };
+    vec![
+        judges("judge alone", Ways::Text),
+        judges("judge that traps beside judge-view", Ways::Both),
+        called_bytes("judge alone that traps", traps.build()),
+        called_bytes(
+            "judge alone with an answer beyond its memory",
+            beyond.build(),
+        ),
+    ]
+}
+
+fn harmless(name: &'static str, module: &Module) -> Case {
+    Case {
+        name,
+        bytes: module.build(),
+        expected: Expected::Harmless(object("hand.example.com", "{}")),
+    }
 }
 
 #[test]
@@ -41,6 +104,20 @@ fn what_answers_garbage() {
               Ready xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx: x
             a time that neither is nor is not
               Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: invalid option discriminant
+            since the end of time
+              Ready : x
+            since before all time
+              Ready : x
+            since tomorrow, to check yesterday
+              Ready : x
+            judge alone
+              Ready : x
+            judge that traps beside judge-view
+              Ready : x
+            judge alone that traps
+              Unknown InterpreterTrapped: interpreter by-hand 1.0.0 (sha256:…) trapped: wasm trap: wasm `unreachable` instruction executed
+            judge alone with an answer beyond its memory
+              Unknown InterpreterInvalidAnswer: interpreter by-hand 1.0.0 (sha256:…) answered with something the contract does not allow: pointer out of bounds of memory
         "#]],
     );
 }

@@ -1,0 +1,168 @@
+//! Tries settings of an interpreter before they are set.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use kindsight_contract::cut;
+use kindsight_model::{Object, Verdict};
+
+use crate::call_input::Settings;
+use crate::compare::ReportedGroup;
+use crate::fault::Fault;
+use crate::interpreter::Interpreter;
+use crate::limits::Limits;
+use crate::load::{fixture_objects, listed_fixtures};
+use crate::published::Published;
+use crate::related::Siblings;
+use crate::stats::CallStats;
+use crate::trial::{Trial, TrialError};
+use crate::worker::Worker;
+
+/// Time that a trial takes on its thread; what it has not reached by then is not tried.
+const TRIAL_TIME_MAX: Duration = Duration::from_secs(2);
+/// Reported objects that a trial judges.
+const TRIAL_OBJECTS_MAX: usize = 10_000;
+
+/// Settings that were tried without a refusal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TriedSettings {
+    /// Reported objects that were judged with them.
+    pub objects: usize,
+    /// False where time or the number of objects ended the trial early.
+    pub is_complete: bool,
+}
+
+/// Refusal of settings by the interpreter that they are for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why} (with {with})")]
+pub struct SettingsRefused {
+    /// The interpreter's own words.
+    pub why: String,
+    /// The fixture or object that was judged.
+    pub with: String,
+}
+
+/// A trial of settings: fixtures first, then reported objects. Other faults than
+/// `invalid-settings` do not count. It calls the component up to 10,000 times in up to two seconds,
+/// without effect on what is live, and blocks: never call it on an executor's thread.
+pub struct SettingsTrial<'t> {
+    limits: &'t Limits,
+    interpreter: &'t Interpreter,
+    now_ms: i64,
+    begun: Instant,
+    tried: TriedSettings,
+}
+
+impl<'t> SettingsTrial<'t> {
+    /// Begins a trial of settings of `interpreter`, as of `now_ms`.
+    pub fn begin(limits: &'t Limits, interpreter: &'t Interpreter, now_ms: i64) -> Self {
+        Self {
+            limits,
+            interpreter,
+            now_ms,
+            begun: Instant::now(),
+            tried: TriedSettings {
+                objects: 0,
+                is_complete: true,
+            },
+        }
+    }
+
+    /// Judges the fixtures that have no settings of their own with these, the text of a JSON object.
+    ///
+    /// # Errors
+    /// The first refusal.
+    pub fn fixtures(&mut self, settings: Option<&Arc<str>>) -> Result<(), SettingsRefused> {
+        let settings = Settings::of(settings);
+        // They were listed when it was loaded; where that fails now, objects are left to try.
+        let fixtures = listed_fixtures(self.interpreter, self.limits).unwrap_or_default();
+        let mut trial = Trial::new(self.interpreter, self.limits);
+        for fixture in fixtures.iter().filter(|it| it.settings.is_none()) {
+            if self.is_late() {
+                break;
+            }
+            let Ok((object, siblings)) = fixture_objects(fixture) else {
+                continue;
+            };
+            let answer = trial.judge(&object, &siblings, fixture.now_ms, &settings);
+            if let Err(TrialError::Fault(Fault::InvalidSettings(why))) = answer {
+                let with = format!("fixture `{}`", cut(&fixture.name));
+                return Err(SettingsRefused { why, with });
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges the reported objects that `set`, which has the settings, may judge otherwise than `live`.
+    ///
+    /// # Errors
+    /// The first refusal.
+    pub fn objects(
+        &mut self,
+        live: &Published,
+        set: &Published,
+        groups: &[ReportedGroup],
+    ) -> Result<(), SettingsRefused> {
+        let stats = Arc::<CallStats>::default();
+        let mut worker = Worker::isolated(self.limits.clone(), stats);
+        for group in groups {
+            let siblings = Siblings::of(Arc::clone(&group.objects));
+            let siblings = siblings.covered(Arc::clone(&group.covered));
+            let asked = group.objects.iter();
+            for object in asked.filter(|it| live.differs(set, &it.gvk)) {
+                if self.is_late() || self.tried.objects >= TRIAL_OBJECTS_MAX {
+                    self.tried.is_complete = false;
+                    return Ok(());
+                }
+                self.tried.objects += 1;
+                let verdict = worker.judge(set, object, &siblings, self.now_ms);
+                if let Some(why) = self.refusal(&verdict) {
+                    let with = place(object, &group.label);
+                    return Err(SettingsRefused { why, with });
+                }
+                // There may be very many objects; queries must not wait for all of them.
+                std::thread::yield_now();
+            }
+        }
+        Ok(())
+    }
+
+    /// What was tried.
+    pub fn finish(self) -> TriedSettings {
+        self.tried
+    }
+
+    /// Notes that time is up.
+    fn is_late(&mut self) -> bool {
+        let is_late = self.begun.elapsed() >= TRIAL_TIME_MAX;
+        self.tried.is_complete &= !is_late;
+        is_late
+    }
+
+    /// The interpreter's words, where it refused its settings.
+    fn refusal(&self, verdict: &Verdict) -> Option<String> {
+        let by = self.interpreter.by();
+        let refused = Fault::InvalidSettings(String::new()).verdict(by);
+        let is_refused = verdict.phase == refused.phase
+            && verdict.reason == refused.reason
+            && verdict.by.as_deref() == Some(&**by);
+        let why = verdict.message.strip_prefix(&*refused.message)?;
+        is_refused.then(|| why.to_owned())
+    }
+}
+
+/// An object in words: Kind, namespace, name and where it was reported.
+fn place(object: &Object, label: &str) -> String {
+    let Object {
+        gvk,
+        namespace,
+        name,
+        ..
+    } = object;
+    let namespace = if namespace.is_empty() {
+        String::new()
+    } else {
+        format!("{namespace}/")
+    };
+    format!("{} {namespace}{name} of {label}", gvk.kind)
+}
