@@ -1,7 +1,10 @@
-//! Cost of interpreters: compiling and loading each built-in one, the memory of a hundred, and what a
-//! burst of reports leaves behind.
+//! Cost of interpreters: compiling and loading each built-in one, the memory of a hundred, what a burst
+//! of reports leaves behind, and the memory of objects that are held.
 //!
 //! `cargo bench -p kindsight-tests --bench load`
+
+#[path = "load/held.rs"]
+mod held;
 
 use std::fs;
 use std::sync::Arc;
@@ -85,6 +88,7 @@ fn main() {
         resident_kb().saturating_sub(before) / HUNDRED as u64
     );
     burst();
+    held::print();
 }
 
 /// Judges many reports that are held together, lets go of them, and prints the memory at each step.

@@ -12,9 +12,9 @@
 //! - `cut`: cutting it down to the fields its interpreter declares, as the input of the call;
 //! - `cut and warm`, `cut and memo`: a changed and an unchanged object that was read.
 //!
-//! Last come two tables. In the first, `warm / native` and its parts take turns every half a
+//! Last come tables. In the first, `warm / native` and its parts take turns every half a
 //! millisecond, so that a machine whose speed drifts slows both alike: trust it rather than a quotient
-//! of the times above. The second is of changed objects from end to end: the bytes of a bundle of 64
+//! of the times above. Then come the parts of a warm call, by a guest that judges nothing. The last is of changed objects from end to end: the bytes of a bundle of 64
 //! objects of the five Kinds become verdicts, by components and by the same rules linked in natively,
 //! on one thread; and the parts of that.
 //!
@@ -26,6 +26,8 @@ use std::time::{Duration, Instant};
 
 #[path = "verdict/end_to_end.rs"]
 mod end_to_end;
+#[path = "verdict/parts.rs"]
+mod parts;
 
 use criterion::Criterion;
 use kindsight_interpreter::{Interpreters, Isolation, Limits, Memo, Published, Siblings, Worker};
@@ -235,5 +237,6 @@ fn main() {
     for_every_kind!(bench, &mut criterion);
     criterion.final_summary();
     for_every_kind!(ratio);
+    parts::print();
     end_to_end::print();
 }

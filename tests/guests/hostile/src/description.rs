@@ -2,8 +2,9 @@
 //!
 //! Members, all of them optional but `name`: `version`, `summary`, `kinds` (a list of
 //! `[group, version, kind]`), `fields`, `states` (a list of names), `more-states` (that many
-//! `MoreN`), `related-limit`, `settings-schema`, `fixtures` (a list of `[name, object, state]`),
-//! `describe` and `list-fixtures` (a misdeed to commit first).
+//! `MoreN`), `related-limit` and `selector` (of the Pods that an object owns, or that the selector
+//! there selects), `settings-schema`, `fixtures` (a list of `[name, object, state]`), `describe` and
+//! `list-fixtures` (a misdeed to commit first).
 
 use kindsight_sdk::prelude::*;
 
@@ -66,6 +67,13 @@ pub(crate) fn describe(text: &Object<'_>) -> Description {
     }
 }
 
+fn relation(text: &Object<'_>) -> Relation {
+    match text.at("/selector").text() {
+        Some(at) => Relation::SelectedBy(at.to_owned().leak()),
+        None => Relation::Owned,
+    }
+}
+
 fn kinds(text: &Object<'_>) -> Vec<Kind> {
     let fields: Vec<&str> = match text.at("/fields") {
         fields if fields.is_array() => fields.items().filter_map(Node::text).collect(),
@@ -77,7 +85,7 @@ fn kinds(text: &Object<'_>) -> Vec<Kind> {
         let kind = Kind::new(group, version, kind).fields(&fields);
         let kind = if uses_now { kind.uses_now() } else { kind };
         match limit.and_then(|limit| u32::try_from(limit).ok()) {
-            Some(limit) => kind.related(("", "Pod"), Relation::Owned, &["/status"], limit),
+            Some(limit) => kind.related(("", "Pod"), relation(text), &["/status"], limit),
             None => kind,
         }
     };

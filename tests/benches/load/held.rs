@@ -1,0 +1,118 @@
+//! Memory of objects that the pipeline holds: as reported, with their verdicts and what queries read.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use kindsight_appcontext::{AppContexts, ContextMeta, NewApp, NewCluster, NewContext};
+use kindsight_clusters::ClusterEvent;
+use kindsight_interpreter::{Interpreters, Limits};
+use kindsight_model::{Bundle, DeploymentId, DigName, Source, decode_bundle, decode_status};
+use kindsight_pipeline::{Event, Pipeline};
+use kindsight_status::ReadModel;
+use kindsight_store::{RedbStore, Store};
+use serde_json::{Value, json};
+
+use super::{LATER, resident_kb};
+
+/// Apps, each with a report of its own.
+const APPS: usize = 100;
+/// Objects of each report.
+const OBJECTS: usize = 500;
+const CLUSTER: &str = "p+c";
+const CONTEXT: &str = "1";
+
+/// What the monitor of a cluster reported: its objects are repeated under other names.
+const RECORDED: &[u8] = include_bytes!(
+    "../../../host/server/recording/clusters/vfw-cluster-provider+edge01/2755581958183303505-firewall.json"
+);
+
+/// Reports everything, and prints the memory that stays beside the size of what was reported. Memory of
+/// interpreters and memo is made before, by the same objects in another run of names.
+pub(crate) fn print() {
+    let limits = Limits {
+        memo_bytes_max: 0,
+        ..Limits::default()
+    };
+    let interpreters = Interpreters::start(limits, None).expect("an engine");
+    let built_in = kindsight_plugins::BUILT_IN.iter();
+    let built_in = built_in.map(|it| {
+        let loaded = interpreters.load_built_in(it.wasm).expect("a component");
+        (Source::BuiltIn, loaded)
+    });
+    interpreters.publish(built_in.collect()).expect("a set");
+    // The store is a file, as that of the program.
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = RedbStore::open(&folder.path().join("store")).expect("a store");
+    let store: Arc<dyn Store> = Arc::new(store);
+    let contexts = AppContexts::new(Arc::clone(&store));
+    let id = CONTEXT.parse().expect("an identity");
+    contexts.create_as(&id, &context()).expect("a context");
+    let read_model = Arc::new(ReadModel::default());
+    let mut pipeline = Pipeline::new(store, Arc::new(interpreters), Arc::clone(&read_model));
+    let _ = pipeline.load(0).expect("a store that can be read");
+    let templates = templates();
+
+    // One report of each shape, so that instances and buffers are there.
+    pipeline.handle(reported(0, 0, &templates).0, 0);
+    let before = resident_kb();
+    let (mut json_bytes, mut objects) = (0, 0);
+    for app in 1..APPS {
+        let (event, bytes, count) = reported(app, 1, &templates);
+        json_bytes += bytes;
+        objects += count;
+        pipeline.handle(event, 0);
+    }
+    std::thread::sleep(LATER);
+    pipeline.handle(reported(0, 2, &templates).0, 0);
+    let held = resident_kb().saturating_sub(before) as usize * 1024;
+    println!(
+        "{objects} objects held: {} bytes each, of {} bytes of JSON: {:.2} times",
+        held / objects,
+        json_bytes / objects,
+        held as f64 / json_bytes as f64,
+    );
+}
+
+fn context() -> NewContext {
+    let apps = (0..APPS).map(|app| NewApp {
+        name: format!("app{app}"),
+        clusters: vec![NewCluster {
+            cluster: CLUSTER.parse().expect("a name"),
+            group: None,
+            resources: Vec::new(),
+        }],
+    });
+    NewContext {
+        meta: ContextMeta::of_dig(&DigName::new("p", "ca", "v1", "dig").expect("a name")),
+        apps: apps.collect(),
+    }
+}
+
+fn templates() -> Vec<Value> {
+    let Bundle { objects, .. } = decode_bundle(RECORDED).expect("a bundle");
+    let read = objects.iter();
+    let read = read.map(|object| serde_json::from_str(&object.json).expect("JSON"));
+    read.collect()
+}
+
+/// The report on an app as an event, and the bytes of JSON and the number of its objects.
+fn reported(app: usize, run: usize, templates: &[Value]) -> (Event, usize, usize) {
+    let items = (0..OBJECTS).map(|at| {
+        let mut object = templates[at % templates.len()].clone();
+        object["metadata"]["name"] = json!(format!("object-{app}-{run}-{at}"));
+        object["metadata"]["uid"] = json!(format!("{app}-{run}-{at}"));
+        json!({"res": STANDARD.encode(object.to_string())})
+    });
+    let status = json!({"resourceStatuses": items.collect::<Vec<_>>()}).to_string();
+    let deployment = DeploymentId {
+        context: CONTEXT.parse().expect("an identity"),
+        app: format!("app{app}").into(),
+    };
+    let bundle = decode_status(deployment, status.as_bytes()).expect("a bundle");
+    let bytes = bundle.objects.iter().map(|object| object.json.len()).sum();
+    let count = bundle.objects.len();
+    let cluster = CLUSTER.parse().expect("a name");
+    let event = Event::Cluster(ClusterEvent::Bundle { cluster, bundle });
+    (event, bytes, count)
+}
