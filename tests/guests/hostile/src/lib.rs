@@ -22,7 +22,7 @@ impl Interpreter for Hostile {
     }
 
     fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
-        match moods::judge(object, input)? {
+        match moods::judge(object, input) {
             Some(verdict) => Ok(verdict),
             None => misdeeds::judge(object),
         }

@@ -9,17 +9,14 @@ use kindsight_sdk::{LogLevel, log};
 static CALLS: AtomicU32 = AtomicU32::new(0);
 
 /// Answers what the object's `spec.do` asks for, where it is one of these.
-///
-/// # Errors
-/// Where the settings are no JSON object.
-pub(crate) fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Option<Verdict>, Failure> {
+pub(crate) fn judge(object: &Object<'_>, input: &Input<'_>) -> Option<Verdict> {
     if matches!(object.kind(), "Secret" | "ConfigMap") {
         let mut texts = String::new();
         tell(object.root(), &mut texts);
         log(LogLevel::Warn, &texts);
-        return Ok(Some(Verdict::ready("Told", texts)));
+        return Some(Verdict::ready("Told", texts));
     }
-    Ok(match object.at("/spec/do").text_or_empty() {
+    match object.at("/spec/do").text_or_empty() {
         "say-settings" => {
             let settings = input.settings();
             let level = settings.get("level").integer();
@@ -43,7 +40,7 @@ pub(crate) fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Option<Ver
             })
         }
         _ => None,
-    })
+    }
 }
 
 /// Collects every text in an object: all that it was told.
