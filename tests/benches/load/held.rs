@@ -65,12 +65,12 @@ pub(crate) fn print() {
     }
     std::thread::sleep(LATER);
     pipeline.handle(reported(0, 2, &templates).0, 0);
-    let held = resident_kb().saturating_sub(before) as usize * 1024;
+    let held = usize::try_from(resident_kb().saturating_sub(before) * 1024).expect("memory");
     println!(
-        "{objects} objects held: {} bytes each, of {} bytes of JSON: {:.2} times",
+        "{objects} objects held: {} bytes each, of {} bytes of JSON: {} % of it",
         held / objects,
         json_bytes / objects,
-        held as f64 / json_bytes as f64,
+        held * 100 / json_bytes,
     );
 }
 

@@ -15,18 +15,21 @@ use super::{limits, seconds, worker};
 const TURNS: usize = 201;
 const CALLS: u32 = 200;
 /// Further bytes of input or answer.
-const BYTES: usize = 4000;
+const BYTES: u16 = 4000;
 
 /// Prints the parts.
 pub(crate) fn print() {
     let text = |bytes| "x".repeat(bytes);
     let nothing = time_of(&object(r#"{"do": ""}"#));
-    let input = time_of(&object(&format!(r#"{{"more": "{}"}}"#, text(BYTES))));
+    let input = time_of(&object(&format!(
+        r#"{{"more": "{}"}}"#,
+        text(usize::from(BYTES))
+    )));
     // The answer repeats a part of the input: a message of two bytes a letter, made by the guest.
     let answer = time_of(&object(&format!(
         r#"{{"do": "long-message", "bytes": {BYTES}}}"#
     )));
-    let ns_a_byte = |time: f64| (time - nothing) / BYTES as f64 * 1e9;
+    let ns_a_byte = |time: f64| (time - nothing) / f64::from(BYTES) * 1e9;
     println!(
         "parts of a warm call: entry and the smallest answer {:.2} us  input {:.3} ns a byte  message {:.3} ns a byte, with its making",
         nothing * 1e6,
