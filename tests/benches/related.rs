@@ -57,7 +57,7 @@ fn main() {
         let seconds = median(&|times| times[position]);
         println!(
             "{name:<12} {:>6.2} us an object  {:.2} times without a rule",
-            seconds / JUDGED as f64 * 1e6,
+            seconds * 1e6 / f64::from(u32::try_from(JUDGED).expect("a few")),
             median(&|times| times[position] / times[0]),
         );
     }

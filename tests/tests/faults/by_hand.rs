@@ -211,7 +211,7 @@ impl Data {
 
 /// A description that is right: one Kind of `hand.example.com`, one state.
 const DESCRIPTION: &str = r#"{"name": "by-hand", "version": "1.0.0", "summary": "By hand",
-    "kinds": [{"group": "hand.example.com", "kind": "*"}],
+    "kinds": [{"group": "hand.example.com", "kind": "*", "uses-now": true}],
     "states": [{"name": "Ready", "phase": "ready", "summary": "Ready"}]}"#;
 
 fn answer(data: &mut Data, answer: Answer) -> u32 {

@@ -116,7 +116,7 @@ fn settings_are_checked_and_passed_with_the_defaults_of_the_schema() {
             of("other-name-1.2", &given),
             "no interpreter has that name; there are apiextensions",
         ),
-        (of("batch", &given), "takes no settings"),
+        (of("rbac.authorization.k8s.io", &given), "takes no settings"),
         (of("things", Path::new("/nowhere")), "read /nowhere"),
     ] {
         let (code, _, errors) = with(&["--settings", &settings]);

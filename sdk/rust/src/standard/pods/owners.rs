@@ -13,7 +13,12 @@ const PODS_MAX: u32 = 256;
 const FEW: i64 = 4;
 
 /// The fields of Pods that the verdict on their owner depends on.
-const POD_FIELDS: [&str; 27] = [
+const POD_FIELDS: [&str; 32] = [
+    "/metadata/annotations/argocd.argoproj.io~1hook",
+    "/metadata/annotations/helm.sh~1hook",
+    "/metadata/generation",
+    "/metadata/ownerReferences/*/apiVersion",
+    "/status/observedGeneration",
     "/metadata/creationTimestamp",
     "/metadata/deletionTimestamp",
     "/metadata/labels/controller-revision-hash",
