@@ -29,6 +29,10 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Fa
     let Some(want) = object.replicas() else {
         return Ok(verdict);
     };
+    // Most reports have no Pods beside: then the rest would cost as much as all before.
+    if input.related(0).objects().len() == 0 {
+        return Ok(verdict);
+    }
     let progressing = object.conditions().find("Progressing");
     let newest = progressing.and_then(|it| newest_hash(object, it.message()));
     Workload::new(object, input, want)

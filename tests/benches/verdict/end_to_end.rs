@@ -120,6 +120,12 @@ fn bundle(number: usize) -> Vec<u8> {
         let json = &reported(kind).json;
         let mut object: Value = serde_json::from_str(json).expect("JSON");
         object["metadata"]["name"] = json!(format!("object-{at}"));
+        // A Deployment and a Job have one Pod each.
+        let labels = json!({"app": format!("app-{}", at / KINDS.len())});
+        if matches!(kind, "Deployment" | "Job") {
+            object["spec"]["selector"] = json!({"matchLabels": labels});
+        }
+        object["metadata"]["labels"] = labels;
         object["status"]["message"] = json!(format!("variant {number} of {at}"));
         let item = match list {
             "resourceStatuses" => json!({"res": STANDARD.encode(object.to_string())}),
