@@ -102,7 +102,7 @@ pub(crate) fn passed(
 /// call, with the defaults of the schema. Takes up to a second or two for the largest.
 ///
 /// # Errors
-/// What is wrong with the settings, or with the schema.
+/// Problem of the settings, or of the schema.
 pub fn checked_settings(
     interpreter: &Interpreter,
     settings: Option<&Map<String, Value>>,

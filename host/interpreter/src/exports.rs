@@ -34,7 +34,7 @@ impl Exports {
     /// Finds the functions; where a component judges both ways, the view is used.
     ///
     /// # Errors
-    /// What it does not export.
+    /// Names what it does not export.
     pub(crate) fn of(component: &Component) -> Result<Self, String> {
         let find = |interface: &str, function: &str| {
             let (_, interface) = component.get_export(None, interface)?;

@@ -21,7 +21,7 @@ const FAULT_REASONS: [&str; 8] = [
 
 /// Part of the panic of `SystemTime::now` and `Instant::now` on `wasm32-unknown-unknown`.
 const NO_CLOCK: &str = "time not implemented on this platform";
-/// What to do instead.
+/// Advice beside a fault.
 const INSTEAD_OF_CLOCK: &str = "std::time has no clock in an interpreter: take the time of judging from the input, `input.now_ms()` in the SDK";
 
 /// Fault of one call. It costs exactly that verdict; the instance is dropped.

@@ -12,7 +12,7 @@ pub struct Siblings {
     known: Known,
 }
 
-/// What is known of objects that are not among the siblings.
+/// Knowledge of objects that are not among the siblings.
 #[derive(Debug, Default)]
 enum Known {
     /// Nothing.
@@ -20,7 +20,7 @@ enum Known {
     Nothing,
     /// The same for every Kind, as a fixture promises it.
     Given(Coverage),
-    /// What the reporter covers.
+    /// The Kinds that the reporter covers.
     Kinds(Arc<CoveredKinds>),
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct RelatedSet<'s> {
     pub(crate) objects: Vec<&'s Object>,
     /// Number of all that were found.
     pub(crate) total: usize,
-    /// What is known of such objects.
+    /// Coverage of such objects.
     pub(crate) coverage: Coverage,
 }
 

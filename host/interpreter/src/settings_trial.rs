@@ -127,7 +127,7 @@ impl<'t> SettingsTrial<'t> {
         Ok(())
     }
 
-    /// What was tried.
+    /// Names of what was tried.
     pub fn finish(self) -> TriedSettings {
         self.tried
     }

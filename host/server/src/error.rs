@@ -107,7 +107,7 @@ pub enum Error {
     Settings {
         /// Its name.
         name: InterpreterName,
-        /// What is wrong with them.
+        /// Their problem.
         why: String,
     },
     /// The store holds a catalog that cannot be opened.

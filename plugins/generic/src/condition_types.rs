@@ -222,7 +222,7 @@ pub(crate) fn role(name: &str) -> Role {
     }
 }
 
-/// What outweighs the failure that a condition of that type reports. Types of one word, such as
+/// Evidence that outweighs the failure that a condition of that type reports. Types of one word, such as
 /// `Degraded`, are about the whole object, and nothing outweighs them.
 pub(crate) fn outweighed(name: &str) -> Outweighed {
     let tokens = tokens(without_domain(name));

@@ -13,7 +13,7 @@ const ASKED: &[&str] = &["desired", "expected", "target"];
 /// First words of members that hold what is there.
 const THERE: &[&str] = &["current", "actual", "observed"];
 
-/// What such members may hold: `desiredState` is asked for, `currentState` or `state` is there.
+/// Contents of such members: `desiredState` is asked for, `currentState` or `state` is there.
 const COMPARED: &[&str] = &[
     "Health", "Phase", "Revision", "Stage", "State", "Status", "Version",
 ];
@@ -46,7 +46,7 @@ pub(crate) fn differing(object: &Object<'_>) -> Option<Evidence> {
     })
 }
 
-/// What a member asks for, by its name: `State` for `desiredState`.
+/// The wish of a member, by its name: `State` for `desiredState`.
 fn compared(name: &str) -> Option<&str> {
     let what = ASKED.iter().find_map(|asked| name.strip_prefix(asked))?;
     COMPARED.contains(&what).then_some(what)

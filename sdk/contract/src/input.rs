@@ -17,7 +17,7 @@ pub mod member {
     pub const RELATED: &str = "related";
     /// Settings of the interpreter by its operator.
     pub const SETTINGS: &str = "settings";
-    /// What is known of a rule's objects: a [`Coverage`](crate::Coverage).
+    /// Coverage of a rule's objects: a [`Coverage`](crate::Coverage).
     pub const COVERAGE: &str = "coverage";
     /// Number of objects a rule found.
     pub const TOTAL: &str = "total";

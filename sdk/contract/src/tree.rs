@@ -39,7 +39,7 @@ impl std::fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// What is wrong, and at which byte.
+/// A problem of a text, and its byte.
 type Problem = (&'static str, usize);
 
 /// Nodes of a JSON text, which stays with its owner. About as large as the text.

@@ -32,7 +32,7 @@ impl<'a> RelatedSet<'a> {
         self.set.get(member::TOTAL).integer().unwrap_or_default()
     }
 
-    /// What is known of such objects: with [`Coverage::Complete`] an empty set means that there is none.
+    /// Coverage of such objects: with [`Coverage::Complete`] an empty set means that there is none.
     pub fn coverage(self) -> Coverage {
         let word = self.set.get(member::COVERAGE).text_or_empty();
         Coverage::of(word).unwrap_or(Coverage::Unknown)

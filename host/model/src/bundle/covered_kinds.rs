@@ -8,7 +8,7 @@ use super::{Bundle, Coverage, Covered, Rejected};
 use crate::{Gvk, Object, words};
 
 words! {
-    /// How far the objects of one Kind that are at hand are all there are.
+    /// Completeness of the objects of one Kind that are at hand.
     KindCoverage {
         /// There are no others: one that is not at hand does not exist.
         Complete = "complete",

@@ -34,7 +34,7 @@ impl<S: Subscriber, W: Write, F: Fn() -> W + 'static> Layer<S> for GuestLines<F>
     }
 }
 
-/// What is taken of one event.
+/// The parts of one event that are taken.
 #[derive(Default)]
 struct Line {
     name: String,

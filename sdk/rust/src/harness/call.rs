@@ -79,7 +79,7 @@ impl<'c> Call<'c> {
         (verdict, reads)
     }
 
-    /// What was read without being asked for, in words for the author.
+    /// The reads that were not asked for, in words for the author.
     pub(super) fn unasked(&self, reads: &CallReads) -> Vec<String> {
         let pattern = self.kind.pattern();
         let of_object = reads.object.unasked(&Fields::new(&self.kind.fields));

@@ -8,7 +8,7 @@ use crate::{Failure, Input, Object, Verdict, states};
 /// Runs that ended, from which on a container crashes again and again.
 const LOOP_RESTARTS: i64 = 2;
 
-/// How much it takes to mend a trouble; the worst is last.
+/// Effort it takes to mend a trouble; the worst is last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Grade {
     /// Time, as far as is known: a first crash, a grace period, a Pod that is replaced.
