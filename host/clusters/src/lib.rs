@@ -19,6 +19,6 @@ mod event;
 mod folder;
 mod source;
 
-pub use event::ClusterEvent;
+pub use event::{ApplicationReport, ClusterEvent, ClusterFacts, FACTS_EVERY};
 pub use folder::FolderCluster;
 pub use source::{ClusterSource, ParseClusterError};

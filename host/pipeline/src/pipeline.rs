@@ -142,6 +142,10 @@ impl Pipeline {
                     .forget(|of, it| *of == cluster && it.deployment == deployment);
                 self.change(&deployment, &cluster, |placement, _| placement.gone(now_ms));
             }
+            // Not used by any source yet.
+            ClusterEvent::Application { .. }
+            | ClusterEvent::Removed { .. }
+            | ClusterEvent::Facts { .. } => {}
             ClusterEvent::Unreadable {
                 cluster,
                 deployment,
