@@ -17,8 +17,12 @@
 
 mod event;
 mod folder;
+mod kubernetes;
 mod source;
 
 pub use event::{ApplicationReport, ClusterEvent, ClusterFacts, FACTS_EVERY};
 pub use folder::FolderCluster;
+pub use kubernetes::{
+    ApplicationRule, KubeconfigError, KubernetesCluster, WatchOptions, kubeconfig_clusters,
+};
 pub use source::{ClusterSource, ParseClusterError};
