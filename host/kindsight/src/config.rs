@@ -4,6 +4,7 @@ mod limits;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -43,6 +44,10 @@ pub(crate) struct ServeArgs {
         value_delimiter = ','
     )]
     pub(crate) clusters: Vec<ClusterSource>,
+    /// Time for which an object of an application that was found by its labels is listed as gone when it is no
+    /// more in its cluster, such as `10m`.
+    #[arg(long, env = "KINDSIGHT_GONE_FOR", value_name = "TIME", value_parser = duration, default_value = "10m")]
+    pub(crate) gone_for: Duration,
     /// Directory of interpreters (`*.wasm`) to watch: a file that is added goes live, a file that is
     /// deleted is unloaded. An interpreter in it overrides a built-in one of the same name; an
     /// uploaded one overrides both.
@@ -83,6 +88,13 @@ pub(crate) struct ServeArgs {
     pub(crate) interpreter_limits: InterpreterArgs,
     #[command(flatten)]
     pub(crate) rest_limits: RestArgs,
+}
+
+/// Parser of a time span with its unit.
+fn duration(text: &str) -> Result<Duration, String> {
+    let span = text.parse::<jiff::SignedDuration>().ok();
+    span.and_then(|it| Duration::try_from(it).ok())
+        .ok_or_else(|| "expected a time with its unit, such as `90s`, `10m` or `1h`".to_owned())
 }
 
 fn log_format() -> impl TypedValueParser<Value = LogFormat> {

@@ -11,8 +11,8 @@ use tokio::sync::{Notify, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::Error;
+use crate::application_state::ReportedObjects;
 use crate::background_thread::BackgroundThread;
-use crate::context_state::ReportedObjects;
 use crate::event::Event;
 use crate::pipeline::Pipeline;
 
@@ -106,10 +106,13 @@ impl PipelineRun {
     }
 }
 
-/// The cluster that was listed, where an event says so.
+/// The cluster that need not be waited for, where an event says so: it was listed, or is no longer
+/// configured.
 fn synced(event: &Event) -> Option<ClusterName> {
     match event {
-        Event::Cluster(ClusterEvent::Synced { cluster }) => Some(cluster.clone()),
+        Event::Cluster(ClusterEvent::Synced { cluster } | ClusterEvent::Removed { cluster }) => {
+            Some(cluster.clone())
+        }
         _ => None,
     }
 }

@@ -60,10 +60,11 @@ fn context(id: &ContextId, app: &str, kind: &str, name: &str) -> ContextView {
         namespace: "default".into(),
         expected: vec![Expected::new(manifest, None)],
         reported: None,
+        unseen: Vec::new(),
         faults: Vec::new(),
     };
     ContextView {
-        id: id.clone(),
+        id: Some(id.clone()),
         meta: None,
         status: Some("Instantiated".into()),
         apps: vec![AppView {
@@ -102,7 +103,7 @@ fn read_model() -> ReadModel {
         context(&dig, "sink", "ConfigMap", "sink-configmap"),
         context(&cluster, "network-intents", "Network", "private-net"),
     ] {
-        read_model.publish_context(&context.id.clone(), Some(context));
+        read_model.publish_context(&context.id.clone().unwrap(), Some(context));
     }
     read_model
 }

@@ -18,8 +18,8 @@ pub const RESOURCE_NAME_BYTES_MAX: usize = 253;
 pub struct StatusQuery {
     /// The instance that is asked for.
     pub instance: Instance,
-    /// The status that is asked for.
-    pub kind: QueryType,
+    /// The status that is asked for; none for that which the subject is asked for by default.
+    pub kind: Option<QueryType>,
     /// The amount of output.
     pub output: Output,
     /// Only these apps; empty for all.

@@ -115,6 +115,7 @@ pub(crate) fn input(name: &str, expected: Vec<Expected>) -> ClusterInput {
         namespace: "default".into(),
         expected,
         reported: None,
+        unseen: Vec::new(),
         faults: Vec::new(),
     }
 }
@@ -141,7 +142,7 @@ pub(crate) fn app(name: &str, clusters: Vec<Arc<ClusterView>>) -> AppView {
 
 pub(crate) fn context(id_text: &str, status: &str, apps: Vec<AppView>) -> ContextView {
     ContextView {
-        id: id(id_text),
+        id: Some(id(id_text)),
         meta: Some(vfw()),
         status: Some(status.into()),
         apps,
@@ -203,7 +204,7 @@ pub(crate) fn read_model(
     let read_model = ReadModel::default();
     read_model.publish_dig(dig, Some(record));
     for context in contexts {
-        read_model.publish_context(&context.id.clone(), Some(context));
+        read_model.publish_context(&context.id.clone().unwrap(), Some(context));
     }
     read_model
 }

@@ -36,6 +36,7 @@ fn settings(args: ServeArgs) -> anyhow::Result<Settings> {
         interpreters: args.interpreters,
         replace_built_in: args.replace_built_in,
         clusters: args.clusters,
+        gone_for: args.gone_for,
         listen: args.listen,
         access: Access {
             hosts: args.allowed_hosts,

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use kindsight_api::status::{Detail, Output, QueryType, Resource, ResourceOwner};
 use serde::{Serialize, Serializer};
 
+use crate::moment::moment;
 use crate::query::StatusQuery;
-use crate::resource_view::ResourceView;
+use crate::resource_view::{ResourceView, Role};
 use crate::view::ClusterView;
 
 /// The selected resources of one app in one cluster; serializes as a list of [`Resource`].
@@ -25,11 +25,11 @@ pub struct Resources<'a> {
 
 impl<'a> Resources<'a> {
     /// All resources of the view, in the form that a query asks for.
-    pub(super) fn all(view: &'a ClusterView, query: &StatusQuery) -> Self {
+    pub(super) fn all(view: &'a ClusterView, query: &StatusQuery, kind: QueryType) -> Self {
         Self {
             view,
             positions: None,
-            kind: query.kind,
+            kind,
             output: query.output,
             explain: query.explain,
         }
@@ -40,10 +40,11 @@ impl<'a> Resources<'a> {
         view: &'a ClusterView,
         positions: BTreeSet<usize>,
         query: &StatusQuery,
+        kind: QueryType,
     ) -> Self {
         Self {
             positions: Some(positions),
-            ..Self::all(view, query)
+            ..Self::all(view, query, kind)
         }
     }
 
@@ -78,7 +79,8 @@ impl<'a> Resources<'a> {
             reason: (&*verdict.reason).into(),
             message: (&*verdict.message).into(),
             since: view.since_ms.and_then(moment),
-            expected: (!view.expected).then_some(false),
+            expected: (!view.is_sent()).then_some(false),
+            hook: (view.role == Role::Hook).then_some(true),
             owner: view.owner.and_then(|owner| self.owner(owner)),
             interpreter: verdict.by.as_ref().filter(|_| self.explain).cloned(),
             ..Resource::new(&view.gvk, &view.name)
@@ -111,9 +113,4 @@ impl Serialize for Resources<'_> {
             }
         }
     }
-}
-
-/// A time in Unix milliseconds as a timestamp; none outside the years -9999 to 9999.
-pub(super) fn moment(unix_ms: i64) -> Option<Timestamp> {
-    Timestamp::from_millisecond(unix_ms).ok()
 }

@@ -67,7 +67,8 @@ impl Parser {
                 "`summary`, `all` or `detail` with `type=cluster`",
             );
         }
-        self.query.kind = self.kind.unwrap_or_default();
+        let older = self.is_older_rsync.then_some(QueryType::Rsync);
+        self.query.kind = self.kind.or(older);
         if self.problems.is_empty() {
             Ok(self.query)
         } else {

@@ -26,6 +26,10 @@ pub enum Subject {
     Dig(DigName),
     /// The record of a cluster.
     Cluster(ClusterName),
+    /// The view of an application that was found in the clusters.
+    Found(DigName),
+    /// The connection to a cluster.
+    Connection(ClusterName),
 }
 
 /// The reason why a subscription returned no change.
