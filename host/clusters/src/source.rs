@@ -1,5 +1,6 @@
 //! Sources of clusters.
 
+use std::fmt;
 use std::str::FromStr;
 
 use kindsight_model::{ClusterName, NameError};
@@ -45,6 +46,16 @@ impl ClusterSource {
         match self {
             Self::Folder(cluster) => cluster.run(events, shutdown).await,
             Self::Kubernetes(cluster) => cluster.run(events, shutdown).await,
+        }
+    }
+}
+
+impl fmt::Display for ClusterSource {
+    /// What it is read from, for the person who configured it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folder(cluster) => cluster.path().display().fmt(f),
+            Self::Kubernetes(cluster) => write!(f, "context {}", cluster.origin()),
         }
     }
 }

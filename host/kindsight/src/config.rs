@@ -1,5 +1,6 @@
 //! Configuration of `kindsight serve`: its flags, which are the only list of settings.
 
+mod kubeconfig;
 mod limits;
 
 use std::net::SocketAddr;
@@ -12,6 +13,7 @@ use kindsight_server::LogFormat;
 use kindsight_server::clusters::ClusterSource;
 use kindsight_server::rest::{AllowedHost, AllowedOrigin};
 
+use crate::config::kubeconfig::KubeconfigArg;
 use crate::config::limits::{InterpreterArgs, RestArgs};
 
 /// `kindsight serve`.
@@ -21,7 +23,8 @@ Every setting can be a flag, the environment variable shown with it, or a key of
 (TOML; keys are the names of the flags without dashes, a flag that can be repeated is a list).
 Precedence: flag, environment variable, file, default.
 
-Example:
+Examples:
+  kindsight serve --kubeconfig ~/.kube/config
   kindsight serve --data-dir /var/lib/kindsight \\
     --cluster vfw-cluster-provider+edge01=/var/lib/kindsight/clusters/edge01")]
 pub(crate) struct ServeArgs {
@@ -44,6 +47,18 @@ pub(crate) struct ServeArgs {
         value_delimiter = ','
     )]
     pub(crate) clusters: Vec<ClusterSource>,
+    /// Kubeconfig of clusters to watch: each of its contexts, or the one that is named after a `:`, as cluster
+    /// `kubeconfig+<context>`; can be repeated.
+    #[arg(
+        long = "kubeconfig",
+        env = "KINDSIGHT_KUBECONFIG",
+        value_name = "FILE[:CONTEXT]",
+        value_delimiter = ','
+    )]
+    pub(crate) kubeconfigs: Vec<KubeconfigArg>,
+    /// Time until the watch of a Kind is renewed, such as `5m`: a right that was withdrawn shows then.
+    #[arg(long, env = "KINDSIGHT_WATCH_LIFETIME", value_name = "TIME", value_parser = duration, default_value = "5m")]
+    pub(crate) watch_lifetime: Duration,
     /// Time for which an object of an application that was found by its labels is listed as gone when it is no
     /// more in its cluster, such as `10m`.
     #[arg(long, env = "KINDSIGHT_GONE_FOR", value_name = "TIME", value_parser = duration, default_value = "10m")]

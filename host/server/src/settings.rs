@@ -68,12 +68,11 @@ impl Settings {
     pub(crate) fn check(&self) -> Result<(), Error> {
         let mut sources = BTreeMap::new();
         for cluster in &self.clusters {
-            let ClusterSource::Folder(folder) = cluster;
-            if let Some(first) = sources.insert(cluster.name(), folder.path()) {
+            if let Some(first) = sources.insert(cluster.name(), cluster) {
                 return Err(Error::ClusterTwice {
                     cluster: cluster.name().clone(),
-                    first: first.to_owned(),
-                    second: folder.path().to_owned(),
+                    first: first.to_string(),
+                    second: cluster.to_string(),
                 });
             }
         }
