@@ -8,7 +8,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+};
 
 use crate::watchdog::Watchdog;
 
@@ -109,9 +111,14 @@ impl Process {
         self.reap();
     }
 
-    /// Freezes it: its connections stay open and nobody answers.
+    /// Freezes it, and returns when it stands: its connections stay open and nobody answers.
     pub(crate) fn pause(&mut self) {
         self.signal(Signal::STOP);
+        if let Some(child) = &self.child {
+            // Its threads stop one after the other. Whether it stopped or ended is left to be asked.
+            let stopped = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            let _ = waitid(WaitId::Pid(Pid::from_child(child)), stopped);
+        }
     }
 
     pub(crate) fn resume(&mut self) {
