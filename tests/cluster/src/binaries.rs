@@ -20,7 +20,7 @@ pub enum Binary {
     ApiServer,
     /// The controllers of the built-in Kinds.
     ControllerManager,
-    /// What gives Pods a node.
+    /// Assigns Pods to nodes.
     Scheduler,
     /// Plays the kubelet of fake nodes.
     Kwok,

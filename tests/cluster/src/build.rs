@@ -14,7 +14,7 @@ use crate::binaries::{Binary, Unavailable, tell};
 /// Digits of a digest that name a folder of the cache.
 const DIGEST_DIGITS: usize = 16;
 
-/// How Go makes an executable.
+/// Build instructions of an executable.
 struct Recipe {
     /// Folder of the module that pins its version, in this crate.
     module: &'static str,
@@ -108,18 +108,18 @@ fn build(module: &Path, cache: &Path, wanted: &[Binary]) -> Result<(), Unavailab
 }
 
 fn install(module: &Path, into: &Path, binaries: &[Binary]) -> Result<(), Unavailable> {
+    let names: Vec<&str> = binaries.iter().map(|it| it.name()).collect();
+    let names = names.join(", ");
     let version = Command::new("go").arg("version").output();
     if !version.is_ok_and(|it| it.status.success()) {
-        return Err(Unavailable(
-            "no Go toolchain on the PATH to build them with, and KUBEBUILDER_ASSETS does not have them; \
-             install Go from https://go.dev/dl"
-                .to_owned(),
-        ));
+        let them = if binaries.len() == 1 { "it" } else { "them" };
+        return Err(Unavailable(format!(
+            "no Go toolchain on the PATH to build {names} with, and KUBEBUILDER_ASSETS does not have \
+             {them}; install Go from https://go.dev/dl"
+        )));
     }
-    let names: Vec<&str> = binaries.iter().map(|it| it.name()).collect();
     tell(&format!(
-        "building {} once, about {} minutes the first time, into {}",
-        names.join(", "),
+        "building {names} once, about {} minutes the first time, into {}",
         minutes(binaries),
         into.parent().unwrap_or(into).display()
     ));

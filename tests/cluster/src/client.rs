@@ -18,9 +18,11 @@ const ANSWER_BYTES_MAX: u64 = 256 << 20;
 /// Name under which [`Client::apply`] owns fields.
 const FIELD_MANAGER: &str = "tests";
 
-/// What a client shows to be let in.
+/// Proof of who a client is.
 #[derive(Debug, Clone)]
 pub enum Credentials {
+    /// None: anonymous.
+    Nobody,
     /// A bearer token.
     Token(String),
     /// A client certificate.
@@ -46,12 +48,15 @@ pub struct Client {
 }
 
 impl Client {
-    pub(crate) fn new(url: &str, authority: &str, credentials: &Credentials) -> Self {
+    /// Makes one that trusts servers of an authority, given as PEM.
+    pub fn new(url: &str, authority: Option<&str>, credentials: &Credentials) -> Self {
         let certificate = |pem: &str| Certificate::from_pem(pem.as_bytes()).expect("a certificate");
-        let roots = RootCerts::new_with_certs(&[certificate(authority)]);
+        let trusted: Vec<_> = authority.into_iter().map(certificate).collect();
+        let roots = RootCerts::new_with_certs(&trusted);
         let mut tls = TlsConfig::builder().root_certs(roots);
         let mut token = None;
         match credentials {
+            Credentials::Nobody => {}
             Credentials::Token(text) => token = Some(text.clone()),
             Credentials::Certificate(identity) => {
                 let key = PrivateKey::from_pem(identity.key.as_bytes()).expect("a key");
@@ -59,14 +64,8 @@ impl Client {
                 tls = tls.client_cert(Some(ClientCert::new_with_certs(&[own], key)));
             }
         }
-        let config = Agent::config_builder()
-            .tls_config(tls.build())
-            .http_status_as_error(false)
-            .allow_non_standard_methods(true)
-            .proxy(None)
-            .timeout_global(Some(ANSWER_MAX));
         Self {
-            agent: config.build().into(),
+            agent: agent(tls.build(), ANSWER_MAX),
             url: url.to_owned(),
             token,
         }
@@ -75,14 +74,9 @@ impl Client {
     /// The same client with another time per request.
     #[must_use]
     pub fn with_timeout(&self, timeout: Duration) -> Self {
-        let config = Agent::config_builder()
-            .tls_config(self.agent.config().tls_config().clone())
-            .http_status_as_error(false)
-            .allow_non_standard_methods(true)
-            .proxy(None)
-            .timeout_global(Some(timeout));
+        let tls = self.agent.config().tls_config().clone();
         Self {
-            agent: config.build().into(),
+            agent: agent(tls, timeout),
             ..self.clone()
         }
     }
@@ -244,4 +238,13 @@ impl Client {
             status => panic!("{method} {path}: {status} {:#}", answer.body),
         }
     }
+}
+
+fn agent(tls: TlsConfig, timeout: Duration) -> Agent {
+    let config = Agent::config_builder()
+        .tls_config(tls)
+        .http_status_as_error(false)
+        .proxy(None)
+        .timeout_global(Some(timeout));
+    config.build().into()
 }

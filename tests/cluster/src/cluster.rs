@@ -4,13 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use ureq::http::Method;
 
-use crate::authority::{Authority, Identity, new_key, write};
+use crate::api_server;
+use crate::authority::{Authority, write};
 use crate::binaries::Binary;
-use crate::build::hex;
 use crate::client::{Client, Credentials};
 use crate::etcd::{Etcd, READY_MAX, new_folder};
 use crate::kubeconfig::write_kubeconfig;
@@ -98,7 +97,7 @@ impl Cluster {
 
     /// A client with other credentials.
     pub fn client_as(&self, credentials: &Credentials) -> Client {
-        Client::new(&self.url, self.authority.certificate(), credentials)
+        Client::new(&self.url, Some(self.authority.certificate()), credentials)
     }
 
     /// Ends the API server as a service manager does, and waits. Controllers stay, and wait for it.
@@ -137,12 +136,12 @@ impl Cluster {
         let port = free_port();
         let url = format!("https://127.0.0.1:{port}");
         let authority = Authority::new(&format!("{} tests", options.name));
-        let token = write_secrets(folder.path(), &authority, options);
+        let token = api_server::write_secrets(folder.path(), &authority, options);
         let admin = Credentials::Token(token);
-        let arguments = api_server_arguments(etcd, options, folder.path(), port);
+        let arguments = api_server::arguments(etcd, options, folder.path(), port);
         let binary = etcd.binaries().path(Binary::ApiServer);
         let api_server = Process::start("kube-apiserver", binary, arguments, folder.path());
-        let client = Client::new(&url, authority.certificate(), &admin);
+        let client = Client::new(&url, Some(authority.certificate()), &admin);
         let cluster = Self {
             controllers: Vec::new(),
             api_server,
@@ -213,7 +212,7 @@ impl Cluster {
     }
 }
 
-/// What most tests ask of a cluster, as its administrator; see [`Client`] for all of it.
+/// Requests of most tests, as the administrator; [`Client`] has all of them.
 impl Cluster {
     /// [`Client::apply`]
     pub fn apply(&self, object: &Value) -> Value {
@@ -239,60 +238,6 @@ impl Cluster {
     pub fn wait(&self, path: &str, is_so: impl Fn(&Value) -> bool, timeout: Duration) -> Value {
         self.client.wait(path, is_so, timeout)
     }
-}
-
-/// Writes keys, certificates and tokens; returns the administrator's token.
-fn write_secrets(folder: &Path, authority: &Authority, options: &Options) -> String {
-    write(folder, "ca.crt", authority.certificate());
-    authority.server(None).write(folder, "server");
-    let key = new_key();
-    let accounts = Identity {
-        certificate: key.public_key_pem(),
-        key: key.serialize_pem(),
-    };
-    accounts.write(folder, "service-accounts");
-    // Nobody else knows the key, and so the token.
-    let token = hex(&Sha256::digest(key.serialized_der()));
-    let mut tokens = format!("{token},admin,1,\"system:masters\"\n");
-    for (number, user) in options.users.iter().enumerate() {
-        let groups = user.groups.join(",");
-        let line = format!("{},{},{},\"{groups}\"\n", user.token, user.name, number + 2);
-        tokens.push_str(&line);
-    }
-    write(folder, "tokens.csv", &tokens);
-    token
-}
-
-fn api_server_arguments(etcd: &Etcd, options: &Options, folder: &Path, port: u16) -> Vec<String> {
-    let file = |name: &str| folder.join(name).display().to_string();
-    let pairs = [
-        ("etcd-servers", etcd.url().to_owned()),
-        ("etcd-prefix", format!("/{}", options.name)),
-        ("bind-address", "127.0.0.1".to_owned()),
-        ("advertise-address", "127.0.0.1".to_owned()),
-        ("secure-port", port.to_string()),
-        // No endpoints for the Service `kubernetes`: a loopback address is not a valid one.
-        ("endpoint-reconciler-type", "none".to_owned()),
-        ("service-cluster-ip-range", "10.0.0.0/24".to_owned()),
-        ("cert-dir", folder.display().to_string()),
-        ("tls-cert-file", file("server.crt")),
-        ("tls-private-key-file", file("server.key")),
-        ("client-ca-file", file("ca.crt")),
-        ("token-auth-file", file("tokens.csv")),
-        (
-            "service-account-issuer",
-            "https://kubernetes.default.svc".to_owned(),
-        ),
-        ("service-account-key-file", file("service-accounts.crt")),
-        (
-            "service-account-signing-key-file",
-            file("service-accounts.key"),
-        ),
-        ("authorization-mode", "RBAC".to_owned()),
-        ("disable-admission-plugins", "ServiceAccount".to_owned()),
-    ];
-    let pairs = pairs.into_iter().map(|(name, it)| format!("--{name}={it}"));
-    pairs.chain(options.arguments.iter().cloned()).collect()
 }
 
 fn is_ready_node(node: &Value) -> bool {

@@ -42,6 +42,7 @@ pub fn write_kubeconfig(file: &Path, contexts: &[(&str, &Cluster, &Credentials)]
 
 fn user(folder: &Path, name: &str, credentials: &Credentials) -> Value {
     match credentials {
+        Credentials::Nobody => json!({}),
         Credentials::Token(token) => json!({"token": token}),
         Credentials::Certificate(identity) => {
             identity.write(folder, name);

@@ -23,6 +23,7 @@
 //!
 //! What is dropped is ended, also when a test panics; a watchdog ends what a killed test leaves behind.
 
+mod api_server;
 mod authority;
 mod binaries;
 mod build;

@@ -9,11 +9,11 @@ pub struct User {
     pub name: String,
     /// Its groups.
     pub groups: Vec<String>,
-    /// What it shows: letters and digits.
+    /// Its bearer token: letters and digits.
     pub token: String,
 }
 
-/// What a cluster consists of.
+/// Parts and settings of a cluster.
 #[derive(Debug, Clone)]
 pub struct Options {
     pub(crate) name: String,

@@ -15,7 +15,7 @@ pub const BEHAVIOUR_LABEL: &str = "kindsight.dev/pod";
 /// Time between start and end of a Pod that completes.
 const WORK_MILLISECONDS: u32 = 500;
 
-/// How Pods fare once they have a node.
+/// Fate of a Pod once it has a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Behaviour {
     /// Image cannot be pulled: waits in `ImagePullBackOff`.

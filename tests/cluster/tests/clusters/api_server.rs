@@ -1,8 +1,8 @@
 //! The API server, its users, and its interruptions.
 
-use std::time::Duration;
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
-use kindsight_cluster::{Cluster, Credentials, Etcd, Options, write_kubeconfig};
+use kindsight_cluster::{Client, Cluster, Credentials, Etcd, Options, write_kubeconfig};
 use serde_json::{Value, json};
 use ureq::http::Method;
 
@@ -80,7 +80,7 @@ fn users_have_the_rights_they_were_given() {
     let certificate = cluster.authority().client("other", "readers", None);
     let stranger = Credentials::Token("unknown".to_owned());
     let readers = [&reader, &Credentials::Certificate(certificate)].map(|it| cluster.client_as(it));
-    let status = |client: &kindsight_cluster::Client| {
+    let status = |client: &Client| {
         let answer = client.request(Method::GET, CONFIG_MAP, None);
         answer.expect("an answer").status
     };
@@ -104,6 +104,34 @@ fn users_have_the_rights_they_were_given() {
     for client in &readers {
         client.wait_for_status(CONFIG_MAP, 200, STEP_MAX);
     }
+}
+
+#[test]
+fn an_expired_certificate_is_refused_until_it_is_renewed() {
+    let Some(binaries) = api_server_binaries() else {
+        return;
+    };
+    let etcd = Etcd::start(&binaries);
+    let cluster = Cluster::start(&etcd, &Options::api_server("edge01"));
+    let past = UNIX_EPOCH + Duration::from_hours(24 * 365 * 40);
+    for (until, is_refused) in [(Some(past), true), (None, false)] {
+        cluster.renew_certificate(until);
+        let begin = Instant::now();
+        // A new client each time: a connection keeps the certificate it was opened with.
+        let request = || {
+            let client = cluster.client_as(cluster.admin());
+            client.request(Method::GET, "/readyz", None)
+        };
+        while request().is_err() != is_refused {
+            assert!(begin.elapsed() < STEP_MAX, "{:?}", request());
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+    let old = cluster
+        .authority()
+        .client("ann", "system:masters", Some(past));
+    let client = cluster.client_as(&Credentials::Certificate(old));
+    client.wait_for_status("/api", 401, STEP_MAX);
 }
 
 #[test]

@@ -1,15 +1,17 @@
 //! The clusters do what tests of others rely on.
 
 mod api_server;
+mod etcd;
 mod lifetime;
 mod rollout;
+mod unavailable;
 
 use kindsight_cluster::{Binaries, Binary};
 
 /// Time for a step of a controller, on a busy machine.
 const STEP_MAX: std::time::Duration = std::time::Duration::from_mins(1);
 
-/// What a whole cluster needs; without it, the test that asks ends.
+/// Executables of a whole cluster; without them, the test that asks ends.
 fn binaries() -> Option<Binaries> {
     Binaries::or_skip(Binary::ALL)
 }
