@@ -76,6 +76,7 @@ Examples:
   kubectl get deploy web -o yaml | kindsight interpret --explain
   kindsight interpret --interpreter my-widgets.wasm -o jsonl dump/
   kindsight interpret --interpreter my-widgets.wasm --settings widgets=settings.json dump/
+  kindsight interpret --interpreter my-widgets.wasm --show-input -o json widget.yaml
   kubectl get all -o json | kindsight interpret --fail-on failed,fault
 
 Exit codes: 0 all input was read and judged, whatever the verdicts; 1 some input could not be
@@ -103,6 +104,10 @@ pub(crate) struct InterpretArgs {
     /// state, where it tells.
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Shows the input of each interpreter that is asked, as JSON: the object cut down to the fields it asks
+    /// for, its related objects, its settings and, where it uses it, the time.
+    #[arg(long)]
+    pub(crate) show_input: bool,
     /// Files, directories (their *.json, *.jsonl, *.ndjson, *.yaml and *.yml files, recursively), or
     /// `-` for standard input, which is the default.
     #[arg(value_name = "FILE|DIR|-")]

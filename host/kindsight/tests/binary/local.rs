@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use expect_test::expect;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -181,6 +182,53 @@ fn dropped_log_lines_are_counted() {
     let dropped =
         "kindsight: 968 log lines of things were dropped: it may log 32 in a call, 100 in 10 s";
     assert_eq!(lines[32], dropped);
+}
+
+const SERVICE: &str = r#"{"apiVersion": "v1", "kind": "List", "items": [
+    {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "x", "annotations": {"note": "long"}}, "spec": {"selector": {"app": "s"}}},
+    {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice",
+     "metadata": {"name": "s-1", "namespace": "x", "labels": {"kubernetes.io/service-name": "s"}},
+     "endpoints": [{"addresses": ["10.0.0.1"], "conditions": {"ready": true}}]}]}"#;
+
+#[test]
+fn the_input_of_a_built_in_interpreter_is_shown_as_it_is_given() {
+    let args = ["interpret", "--show-input", "--now", "2026-01-01T00:00:00Z"];
+    let table = text(&run(&args, SERVICE).stdout);
+    expect![[r#"
+        KIND           NAMESPACE  NAME  STATE    REASON    MESSAGE
+        Service        x          s     Present  NoStatus  its status is not reported
+          input of core 0.1.0: {"object":{"apiVersion":"v1","kind":"Service","metadata":{},"spec":{"selector":{"app":"s"}}},"related":[{"coverage":"unknown","total":1,"objects":[{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"s-1","namespace":"x"},"endpoints":[{"conditions":{"ready":true}}]}]}],"settings":{"imagePullGraceSeconds":60,"unschedulableGraceSeconds":15}}
+        EndpointSlice  x          s-1   Present  NoStatus  it reports no status
+          input of generic 0.1.0: {"object":{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{}},"related":[],"settings":{"statusGraceSeconds":30},"now-ms":1767225600000}
+    "#]].assert_eq(&table);
+
+    let json = run(&[&args[..], &["-o", "json"]].concat(), SERVICE).stdout;
+    let json: Value = serde_json::from_slice(&json).unwrap();
+    let input = &json["verdicts"][0]["inputs"][0];
+    assert_eq!(input["interpreter"], "core 0.1.0");
+    let yaml = text(&run(&[&args[..], &["-o", "yaml"]].concat(), SERVICE).stdout);
+    let first = yaml.split("---\n").nth(1).unwrap();
+    let first: Value = serde_saphyr::from_str(first).unwrap();
+    assert_eq!(first, json["verdicts"][0]);
+}
+
+#[test]
+fn the_input_of_an_interpreter_that_declines_is_shown_before_that_of_the_next() {
+    let place = Place::new();
+    let things = place.things("");
+    let args = ["interpret", "--interpreter", str(&things)];
+    let args = [&args[..], &["--show-input", "-o", "jsonl"]].concat();
+    let line = run(&args, &thing("unsupported")).stdout;
+    let line: Value = serde_json::from_slice(&line).unwrap();
+    let inputs = line["inputs"].as_array().unwrap();
+    let names: Vec<&Value> = inputs.iter().map(|it| &it["interpreter"]).collect();
+    assert_eq!(names, ["things 1.0.0", "generic 0.1.0"]);
+    let cut = serde_json::json!({
+        "object": {"apiVersion": "hostile.example.com/v1", "kind": "Thing", "spec": {"do": "unsupported"}},
+        "related": [],
+        "settings": {},
+    });
+    assert_eq!(inputs[0]["input"], cut);
 }
 
 #[test]
