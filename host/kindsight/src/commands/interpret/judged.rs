@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use kindsight_api::interpret::ObjectVerdict;
-use kindsight_model::Object;
+use kindsight_model::{CoveredKinds, Object};
 use kindsight_server::interpreter::{GivenInput, Interpreters, Siblings};
 use kindsight_server::{Document, Group};
 use serde::Serialize;
@@ -63,11 +63,13 @@ pub(crate) fn judged(
         })
         .collect();
     let objects: Arc<[Object]> = objects.into();
-    let siblings = Arc::new(if group.related {
+    let siblings = if group.related {
         Siblings::of(Arc::clone(&objects))
     } else {
         Siblings::none()
-    });
+    };
+    // There may be more than was read.
+    let siblings = Arc::new(siblings.covered(Arc::new(CoveredKinds::partial())));
     let set = interpreters.published();
     let verdicts = interpreters.judge_among(&set, &objects, &siblings, now_ms);
     let mut judged = objects.iter().zip(verdicts).map(|(object, verdict)| {
