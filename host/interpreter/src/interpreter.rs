@@ -32,6 +32,7 @@ impl Interpreter {
                 name: description.name.clone(),
                 version: Arc::clone(&description.version),
                 digest,
+                declared: Arc::new(description.declared()),
             }),
             description,
             pre,

@@ -90,11 +90,8 @@ fn compiled(
 
 /// The name of a component in logs until it has described itself.
 fn unnamed(digest: &Digest) -> Arc<InterpretedBy> {
-    Arc::new(InterpretedBy {
-        name: InterpreterName::unnamed(),
-        version: "".into(),
-        digest: digest.clone(),
-    })
+    let unnamed = InterpreterName::unnamed();
+    Arc::new(InterpretedBy::new(unnamed, "", digest.clone()))
 }
 
 fn describe(

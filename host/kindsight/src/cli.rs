@@ -100,8 +100,8 @@ pub(crate) struct InterpretArgs {
     /// Time to judge at, in RFC 3339 (default: now).
     #[arg(long, value_name = "RFC3339")]
     pub(crate) now: Option<jiff::Timestamp>,
-    /// Shows the interpreter of each verdict: name, version and digest, and since when the object is in its
-    /// state, where it tells.
+    /// Shows the interpreter of each verdict: name, version and digest, since when the object is in its state,
+    /// where it tells, and what the interpreter declares of the state (final) and of the reason.
     #[arg(long)]
     pub(crate) explain: bool,
     /// Shows the input of each interpreter that is asked, as JSON: the object cut down to the fields it asks
@@ -204,8 +204,8 @@ pub(crate) struct StatusArgs {
     /// AppContext id of another instance than the latest; an empty value lists the ids.
     #[arg(long)]
     pub(crate) instance: Option<String>,
-    /// Shows the interpreter of each verdict, the time since which the state holds, and of a child the
-    /// owner that answers for it.
+    /// Shows the interpreter of each verdict and what it declares of the state (final) and of the reason, the
+    /// time since which the state holds, and of a child the owner that answers for it.
     #[arg(long)]
     pub(crate) explain: bool,
     /// Output format.

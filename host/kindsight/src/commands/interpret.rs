@@ -16,7 +16,7 @@ use kindsight_server::{
 
 use crate::cli::{self, InterpretArgs, SettingsFile};
 use crate::commands::interpret::findings::Findings;
-use crate::commands::interpret::judged::judged;
+use crate::commands::interpret::judged::{Show, judged};
 use crate::commands::interpret::output::Printer;
 use crate::commands::interpreters::{requests, tables};
 
@@ -41,13 +41,17 @@ pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<ExitCode> {
     let now_ms = args
         .now
         .map_or_else(now_ms, jiff::Timestamp::as_millisecond);
+    let show = Show {
+        explain: args.explain,
+        input: args.show_input,
+    };
     let mut printer = Printer::new(std::io::stdout().lock(), args.output, args.explain);
     let mut findings = Findings::new(&args.fail_on);
     let mut unread = 0;
     for source in input::sources(&args.inputs) {
         let outcome = source.and_then(|mut source| {
             source.read(|group| {
-                let judged = judged(&local.interpreters, group, now_ms, args.show_input)?;
+                let judged = judged(&local.interpreters, group, now_ms, show)?;
                 findings.add(&judged);
                 printer.print(&judged)
             })

@@ -184,6 +184,37 @@ fn dropped_log_lines_are_counted() {
     assert_eq!(lines[32], dropped);
 }
 
+#[test]
+fn what_an_interpreter_declares_of_a_reason_and_a_state_is_explained() {
+    let place = Place::new();
+    let things = place.things(
+        r#", "final": "Gone", "reasons": [["AsAsked", "It did so", "https://example.com/asked"], ["Told", "It told", null]]"#,
+    );
+    let args = ["interpret", "--interpreter", str(&things), "--explain"];
+    let job = r#"{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {},
+        "status": {"conditions": [{"type": "Complete", "status": "True"}]}}"#;
+    let input = format!("{}\n{job}", thing(""));
+    let table = text(&run(&args, &input).stdout);
+    let notes: Vec<&str> = table
+        .lines()
+        .filter(|line| line.starts_with("  "))
+        .collect();
+    let asked = "  AsAsked: It did so (https://example.com/asked)";
+    assert_eq!(notes, [asked, "  Succeeded is final"], "{table}");
+
+    let json = run(&[&args[..], &["-o", "json"]].concat(), &input).stdout;
+    let json: Value = serde_json::from_slice(&json).unwrap();
+    let asked =
+        serde_json::json!({"summary": "It did so", "help-url": "https://example.com/asked"});
+    assert_eq!(json["verdicts"][0]["explanation"], asked);
+    assert_eq!(
+        json["verdicts"][1]["explanation"],
+        serde_json::json!({"final": true})
+    );
+    let silent = run(&args[..3], &thing("")).stdout;
+    assert!(!text(&silent).contains("did so"));
+}
+
 const SERVICE: &str = r#"{"apiVersion": "v1", "kind": "List", "items": [
     {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "x", "annotations": {"note": "long"}}, "spec": {"selector": {"app": "s"}}},
     {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice",

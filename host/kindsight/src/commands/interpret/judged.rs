@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use kindsight_api::explanation::Explanation;
 use kindsight_api::interpret::ObjectVerdict;
 use kindsight_model::{CoveredKinds, Object};
 use kindsight_server::interpreter::{GivenInput, Interpreters, Siblings};
@@ -10,11 +11,23 @@ use kindsight_server::{Document, Group};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+/// What is shown beside a verdict.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Show {
+    /// The explanation of its words.
+    pub(crate) explain: bool,
+    /// The inputs.
+    pub(crate) input: bool,
+}
+
 /// The verdict on one document.
 #[derive(Debug, Serialize)]
 pub(crate) struct Judged {
     #[serde(flatten)]
     pub(crate) verdict: ObjectVerdict,
+    /// With `--explain`: what the interpreter declares of the state and the reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) explanation: Option<Explanation>,
     /// With `--show-input`: the input of each interpreter that was asked; the last gave the verdict.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) inputs: Vec<Input>,
@@ -48,7 +61,7 @@ pub(crate) fn judged(
     interpreters: &Interpreters,
     group: Group,
     now_ms: i64,
-    show_input: bool,
+    show: Show,
 ) -> anyhow::Result<Vec<Judged>> {
     let mut objects: Vec<Object> = Vec::with_capacity(group.documents.len());
     let documents: Vec<Result<(), String>> = group
@@ -73,13 +86,14 @@ pub(crate) fn judged(
     let set = interpreters.published();
     let verdicts = interpreters.judge_among(&set, &objects, &siblings, now_ms);
     let mut judged = objects.iter().zip(verdicts).map(|(object, verdict)| {
-        let inputs = if show_input {
+        let inputs = if show.input {
             set.inputs(object, &siblings, now_ms, &verdict)
         } else {
             Vec::new()
         };
         let inputs = inputs.into_iter().map(Input::of);
         Ok(Judged {
+            explanation: (show.explain.then(|| Explanation::of(&verdict))).flatten(),
             inputs: inputs.collect::<anyhow::Result<_>>()?,
             verdict: ObjectVerdict::new(object, verdict),
         })
@@ -88,6 +102,7 @@ pub(crate) fn judged(
         Ok(()) => judged.next(),
         Err(why) => Some(Ok(Judged {
             verdict: ObjectVerdict::not_an_object(why),
+            explanation: None,
             inputs: Vec::new(),
         })),
     });

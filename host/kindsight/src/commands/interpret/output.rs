@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::cli::VerdictOutput;
 use crate::commands::interpret::judged::{Input, Judged};
+use crate::explanation;
 use crate::table::{Table, clean_lines};
 
 /// Prints verdicts in one of the formats. All but tables are flushed after each group, so that
@@ -62,7 +63,11 @@ impl<W: Write> Printer<W> {
     fn line(&mut self, line: &Judged) -> anyhow::Result<()> {
         match &mut self.form {
             Form::Table(table, columns) => {
-                columns.print(table, &line.verdict)?;
+                let verdict = &line.verdict;
+                columns.print(table, verdict)?;
+                if let Some(it) = &line.explanation {
+                    table.note(&explanation::line(&verdict.state, &verdict.reason, it))?;
+                }
                 for Input { interpreter, input } in &line.inputs {
                     table.note(&format!("  input of {interpreter}: {input}"))?;
                 }
@@ -80,6 +85,9 @@ impl<W: Write> Printer<W> {
             Form::Yaml(to) => {
                 to.write_all(b"---\n")?;
                 to.write_all(yaml(&line.verdict)?.as_bytes())?;
+                if let Some(it) = &line.explanation {
+                    to.write_all(yaml(&BTreeMap::from([("explanation", it)]))?.as_bytes())?;
+                }
                 if !line.inputs.is_empty() {
                     // Text that is JSON already is written in YAML only as values.
                     let inputs = serde_json::to_value(&line.inputs)?;
@@ -177,8 +185,12 @@ mod tests {
             let mut out = Vec::new();
             let mut printer = Printer::new(&mut out, VerdictOutput::Table, true);
             let verdict = ObjectVerdict::new(&object, verdict);
-            let inputs = Vec::new();
-            printer.print(&[Judged { verdict, inputs }]).unwrap();
+            let judged = Judged {
+                verdict,
+                explanation: None,
+                inputs: Vec::new(),
+            };
+            printer.print(&[judged]).unwrap();
             printer.finish().unwrap();
             String::from_utf8(out).unwrap()
         };
