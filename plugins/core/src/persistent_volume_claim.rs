@@ -48,7 +48,10 @@ fn failed_change(object: &Object<'_>) -> Option<Verdict> {
         .filter_map(|name| conditions.find(name));
     if let Some(error) = errors.find(Condition::is_true) {
         // Its reason is a word of the driver, if any; its type says what failed.
-        return Some(Verdict::degraded(error.name(), error.message()));
+        return Some(Verdict::degraded(
+            error.name().to_owned(),
+            error.message().to_owned(),
+        ));
     }
     let status = object.status();
     let resources = status.get("allocatedResourceStatuses").members();
@@ -58,7 +61,7 @@ fn failed_change(object: &Object<'_>) -> Option<Verdict> {
         .filter_map(Node::text);
     if let Some(state) = resizes.find(|state| has_failed(state)) {
         let message = "the volume could not be resized and keeps its size";
-        return Some(Verdict::degraded(state, message));
+        return Some(Verdict::degraded(state.to_owned(), message));
     }
     let change = status.at("/modifyVolumeStatus/status").text()?;
     has_failed(change).then(|| {
