@@ -18,6 +18,7 @@
     clippy::print_stdout
 )]
 
+pub mod explanation;
 pub mod interpret;
 pub mod interpreters;
 pub mod problem;

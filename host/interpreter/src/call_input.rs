@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use kindsight_contract::{
-    Coverage, Document, Fields, Identity, InputWriter, TextWriter, Tree, ViewWriter, Writer,
+    Coverage, Document, Fields, Identity, InputWriter, TextWriter, Tree, ViewWriter, Writer, member,
 };
 use kindsight_model::Object;
 
@@ -107,6 +107,33 @@ impl CallInput {
     /// The view, for `judge-view`.
     pub(crate) fn view(&self) -> Arc<Vec<u8>> {
         Arc::clone(&self.bytes)
+    }
+
+    /// The whole input as JSON, read back from its encoding: for people.
+    pub(crate) fn to_json(
+        &self,
+        encoding: Encoding,
+        now_ms: Option<i64>,
+        settings: &Settings,
+    ) -> String {
+        let mut json = TextWriter::default();
+        let whole = match encoding {
+            Encoding::Text => self.text.text(),
+            Encoding::View => {
+                if let Ok(view) = Document::view(&self.bytes) {
+                    json.copy(None, view.root());
+                }
+                json.text()
+            }
+        };
+        let mut text = whole.strip_suffix('}').unwrap_or_default().to_owned();
+        if encoding == Encoding::Text {
+            text.extend([",\"", member::SETTINGS, "\":", settings.text()]);
+        }
+        if let Some(now_ms) = now_ms {
+            text.extend([",\"now-ms\":", &now_ms.to_string()]);
+        }
+        text + "}"
     }
 
     /// Calls `judge` with the input of the interface `text`.

@@ -89,6 +89,21 @@ fn both_encodings_say_the_same() {
 }
 
 #[test]
+fn both_encodings_are_shown_as_the_same_json() {
+    for encoding in [Encoding::Text, Encoding::View] {
+        let input = filled(encoding, Vec::new());
+        let json = input.to_json(encoding, Some(7), &Settings::of(None));
+        let set = r#"{"coverage":"unknown","total":0,"objects":[]}"#;
+        let object = r#"{"metadata":{"name":"o","uid":"u"},"apiVersion":"","kind":"Owner"}"#;
+        let related = [set; 8].join(",");
+        assert_eq!(
+            json,
+            format!(r#"{{"object":{object},"related":[{related}],"settings":{{}},"now-ms":7}}"#)
+        );
+    }
+}
+
+#[test]
 fn text_for_judge_is_each_object_alone() {
     let input = filled(Encoding::Text, vec![owned(1, 2), owned(2, 3)]);
     input.with_text(None, &Settings::of(None), |input| {

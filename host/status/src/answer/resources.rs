@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use kindsight_api::explanation::Explanation;
 use kindsight_api::status::{Detail, Output, QueryType, Resource, ResourceOwner};
 use serde::{Serialize, Serializer};
 
@@ -81,6 +82,7 @@ impl<'a> Resources<'a> {
             expected: (!view.expected).then_some(false),
             owner: view.owner.and_then(|owner| self.owner(owner)),
             interpreter: verdict.by.as_ref().filter(|_| self.explain).cloned(),
+            explanation: (self.explain.then(|| Explanation::of(verdict))).flatten(),
             ..Resource::new(&view.gvk, &view.name)
         }
     }
