@@ -26,6 +26,7 @@ mod object;
 mod phase;
 mod redact;
 mod rsync;
+mod texts;
 mod verdict;
 mod words;
 
