@@ -53,11 +53,8 @@ fn read_model(resources: usize) -> (ReadModel, DigName) {
 
 fn cluster_view(number: usize, resources: usize) -> kindsight_status::ClusterView {
     let objects: Vec<Object> = (0..resources).map(deployment).collect();
-    let by = Arc::new(InterpretedBy {
-        name: "apps".parse().expect("a name"),
-        version: "1.0.0".into(),
-        digest: Digest::of(b"apps"),
-    });
+    let name = "apps".parse().expect("a name");
+    let by = Arc::new(InterpretedBy::new(name, "1.0.0", Digest::of(b"apps")));
     let verdict = Verdict::host(Phase::Ready, "Available", "3 of 3 replicas are available");
     let verdict = verdict.given_by(&by);
     let expected = objects

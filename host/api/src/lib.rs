@@ -19,6 +19,7 @@
 )]
 
 pub mod clusters;
+pub mod explanation;
 pub mod interpret;
 pub mod interpreters;
 pub mod problem;

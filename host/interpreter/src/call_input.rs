@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use kindsight_contract::{
-    Coverage, Document, Fields, Identity, InputWriter, TextWriter, Tree, ViewWriter, Writer,
+    Coverage, Document, Fields, Identity, InputWriter, TextWriter, Tree, ViewWriter, Writer, member,
 };
 use kindsight_model::Object;
 
@@ -25,15 +25,18 @@ pub(crate) struct CallInput {
     /// Place of the object's own JSON in the text.
     object: Range<usize>,
     sets: Vec<Set>,
-    related: Vec<Object>,
+    /// Places of the related objects' JSON in the text, those of one set after another.
+    places: Vec<Range<usize>>,
+    /// Positions of the related objects among the siblings.
+    related: Vec<usize>,
 }
 
 /// The set of one rule.
 struct Set {
     coverage: Coverage,
     total: usize,
-    /// Places of its objects' JSON in the text.
-    objects: Vec<Range<usize>>,
+    /// Number of the objects that are passed.
+    count: usize,
 }
 
 /// The objects an input is made of.
@@ -56,9 +59,11 @@ impl CallInput {
         }
     }
 
-    /// The related objects, whole.
-    pub(crate) fn related_objects(&self) -> Arc<[Object]> {
-        self.related.as_slice().into()
+    /// The related objects, whole; `siblings` are those it was written with.
+    pub(crate) fn related_objects(&self, siblings: &Siblings) -> Arc<[Object]> {
+        let related = self.related.iter();
+        let related = related.filter_map(|&at| siblings.objects().get(at));
+        related.cloned().collect()
     }
 
     /// Lets go of the objects, and of buffers that are larger than usual.
@@ -69,6 +74,7 @@ impl CallInput {
             self.bytes = Arc::default();
         }
         self.sets.clear();
+        self.places.clear();
         self.related.clear();
     }
 
@@ -86,6 +92,7 @@ impl CallInput {
             view,
             object,
             sets,
+            places,
             related,
             ..
         } = self;
@@ -93,6 +100,7 @@ impl CallInput {
             handled,
             asked,
             sets,
+            places,
             related,
         };
         match encoding {
@@ -109,6 +117,33 @@ impl CallInput {
         Arc::clone(&self.bytes)
     }
 
+    /// The whole input as JSON, read back from its encoding: for people.
+    pub(crate) fn to_json(
+        &self,
+        encoding: Encoding,
+        now_ms: Option<i64>,
+        settings: &Settings,
+    ) -> String {
+        let mut json = TextWriter::default();
+        let whole = match encoding {
+            Encoding::Text => self.text.text(),
+            Encoding::View => {
+                if let Ok(view) = Document::view(&self.bytes) {
+                    json.copy(None, view.root());
+                }
+                json.text()
+            }
+        };
+        let mut text = whole.strip_suffix('}').unwrap_or_default().to_owned();
+        if encoding == Encoding::Text {
+            text.extend([",\"", member::SETTINGS, "\":", settings.text()]);
+        }
+        if let Some(now_ms) = now_ms {
+            text.extend([",\"now-ms\":", &now_ms.to_string()]);
+        }
+        text + "}"
+    }
+
     /// Calls `judge` with the input of the interface `text`.
     pub(crate) fn with_text<T>(
         &self,
@@ -117,8 +152,9 @@ impl CallInput {
         judge: impl FnOnce(bindings::Input<'_>) -> T,
     ) -> T {
         let text = |range: &Range<usize>| self.text.text().get(range.clone()).unwrap_or_default();
+        let mut places = self.places.iter();
         let sets = self.sets.iter().map(|set| bindings::RelatedSet {
-            objects: set.objects.iter().map(text).collect(),
+            objects: places.by_ref().take(set.count).map(text).collect(),
             total: u32::try_from(set.total).unwrap_or(u32::MAX),
             coverage: set.coverage.into(),
         });
@@ -161,7 +197,8 @@ struct Filling<'f, 'o> {
     handled: &'f HandledKind,
     asked: Asked<'o>,
     sets: &'f mut Vec<Set>,
-    related: &'f mut Vec<Object>,
+    places: &'f mut Vec<Range<usize>>,
+    related: &'f mut Vec<usize>,
 }
 
 impl Filling<'_, '_> {
@@ -183,23 +220,32 @@ impl Filling<'_, '_> {
         for rule in &self.handled.related {
             let found = (self.asked.siblings).find(&rule.rule, object, document.root());
             let RelatedSet {
-                total, coverage, ..
+                positions,
+                total,
+                coverage,
             } = found;
             let set_place = input.begin_set(coverage, total);
-            let mut objects = Vec::new();
-            for related in found.objects {
+            let before = self.related.len();
+            for at in positions {
+                let Some(related) = self.asked.siblings.objects().get(at) else {
+                    continue;
+                };
                 bytes_read += related.json.len();
-                let added = bytes_read <= RELATED_BYTES_READ_MAX
-                    && self.add(&mut input, &rule.fields, related, &mut objects);
-                if !added {
+                if bytes_read > RELATED_BYTES_READ_MAX {
                     break;
                 }
+                let Some(place) = write_related(&mut input, &rule.fields, related) else {
+                    break;
+                };
+                self.places.push(place);
+                self.related.push(at);
             }
-            input.end_set(set_place, u32::try_from(objects.len()).unwrap_or(u32::MAX));
+            let count = self.related.len() - before;
+            input.end_set(set_place, u32::try_from(count).unwrap_or(u32::MAX));
             self.sets.push(Set {
                 coverage,
                 total,
-                objects,
+                count,
             });
         }
         let rules = u32::try_from(self.handled.related.len()).unwrap_or(u32::MAX);
@@ -207,26 +253,20 @@ impl Filling<'_, '_> {
         input.finish(settings.map(Document::root));
         range
     }
+}
 
-    /// Adds a related object. Returns false, and adds nothing, where it does not fit.
-    fn add<W: Writer>(
-        &mut self,
-        input: &mut InputWriter<'_, W>,
-        fields: &Fields,
-        object: &Object,
-        objects: &mut Vec<Range<usize>>,
-    ) -> bool {
-        let tree = object.tree();
-        let document = tree.document(&object.json);
-        let api_version = missing_api_version(object);
-        let identity = identity(object, api_version.as_deref());
-        let Some(place) = input.related(document.root(), fields, identity, INPUT_BYTES_MAX) else {
-            return false;
-        };
-        objects.push(place..input.position());
-        self.related.push(object.clone());
-        true
-    }
+/// Writes a related object; returns its range. None, and nothing is written, where it does not fit.
+fn write_related<W: Writer>(
+    input: &mut InputWriter<'_, W>,
+    fields: &Fields,
+    object: &Object,
+) -> Option<Range<usize>> {
+    let tree = object.tree();
+    let document = tree.document(&object.json);
+    let api_version = missing_api_version(object);
+    let identity = identity(object, api_version.as_deref());
+    let place = input.related(document.root(), fields, identity, INPUT_BYTES_MAX)?;
+    Some(place..input.position())
 }
 
 /// The `apiVersion` of an object that leaves it or its Kind out.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kindsight_contract as contract;
 use kindsight_contract::{Claim, Fields};
 pub use kindsight_contract::{Reason, RelatedRule, Relation};
-use kindsight_model::{InterpreterName, KindPattern, Phase, clean};
+use kindsight_model::{Declared, DeclaredReason, InterpreterName, KindPattern, Phase, clean};
 
 use crate::limits::SUMMARY_BYTES_MAX;
 
@@ -88,6 +88,20 @@ impl Description {
     /// The declared state of that name.
     pub(crate) fn state(&self, name: &str) -> Option<&State> {
         self.states.iter().find(|state| *state.name == *name)
+    }
+
+    /// What it says of its states and reasons, as verdicts carry it.
+    pub(crate) fn declared(&self) -> Declared {
+        let final_states = self.states.iter().filter(|state| state.is_final);
+        let reasons = self.reasons.iter().map(|reason| DeclaredReason {
+            name: (&*reason.name).into(),
+            summary: (&*reason.summary).into(),
+            help_url: reason.help_url.as_deref().map(Into::into),
+        });
+        Declared {
+            final_states: final_states.map(|state| Arc::clone(&state.name)).collect(),
+            reasons: reasons.collect(),
+        }
     }
 
     /// Reads and checks the answer of `describe`.

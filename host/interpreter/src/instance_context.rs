@@ -172,11 +172,7 @@ mod tests {
 
     #[test]
     fn a_panic_is_kept_although_its_call_logged_too_much_before() {
-        let by = InterpretedBy {
-            name: InterpreterName::unnamed(),
-            version: "".into(),
-            digest: Digest::of(b""),
-        };
+        let by = InterpretedBy::new(InterpreterName::unnamed(), "", Digest::of(b""));
         let stats = Arc::<CallStats>::default();
         let mut context = InstanceContext::new(by.into(), Arc::clone(&stats), 0);
         context.begin_call(LOAD_DEADLINE);

@@ -10,6 +10,7 @@ use wasmtime::component::InstancePre;
 use crate::describe::Description;
 use crate::exports::Exports;
 use crate::instance_context::InstanceContext;
+use crate::limits::{LOG_LINES_MAX, LOG_LINES_PER_SPAN_MAX};
 
 /// A component that was compiled, described itself and passed its fixtures.
 pub struct Interpreter {
@@ -17,6 +18,7 @@ pub struct Interpreter {
     by: Arc<InterpretedBy>,
     pre: InstancePre<InstanceContext>,
     exports: Exports,
+    log_lines_dropped: u64,
 }
 
 impl Interpreter {
@@ -32,11 +34,30 @@ impl Interpreter {
                 name: description.name.clone(),
                 version: Arc::clone(&description.version),
                 digest,
+                declared: Arc::new(description.declared()),
             }),
             description,
             pre,
             exports,
+            log_lines_dropped: 0,
         }
+    }
+
+    /// The same, of which so many log lines were dropped while it was loaded: its author is told.
+    pub(crate) fn with_dropped_lines(mut self, log_lines_dropped: u64) -> Self {
+        if log_lines_dropped > 0 {
+            let warning = dropped_lines(log_lines_dropped);
+            self.description.warnings.push(warning);
+        }
+        Self {
+            log_lines_dropped,
+            ..self
+        }
+    }
+
+    /// Number of log lines that were dropped while it was loaded.
+    pub(crate) fn log_lines_dropped(&self) -> u64 {
+        self.log_lines_dropped
     }
 
     /// The component's description of itself, checked.
@@ -61,6 +82,14 @@ impl Interpreter {
     pub(crate) fn exports(&self) -> &Exports {
         &self.exports
     }
+}
+
+/// The number of log lines that were dropped while a component was loaded, and the limits, for its author.
+pub(crate) fn dropped_lines(count: u64) -> String {
+    let lines = if count == 1 { "line was" } else { "lines were" };
+    format!(
+        "{count} of its log {lines} dropped while it was loaded: it may log {LOG_LINES_MAX} in a call, {LOG_LINES_PER_SPAN_MAX} in 10 s"
+    )
 }
 
 impl fmt::Debug for Interpreter {

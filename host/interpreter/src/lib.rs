@@ -31,6 +31,7 @@ mod exports;
 mod failed_input;
 mod fault;
 mod file_kind;
+mod given_input;
 mod guest_log;
 mod imports;
 mod instance_context;
@@ -60,6 +61,7 @@ pub use describe::{Description, HandledKind, Reason, RelatedRule, Relation, Stat
 pub use engine::Engine;
 pub use failed_input::FailedInput;
 pub use fault::Fault;
+pub use given_input::GivenInput;
 pub use guest_log::{GUEST_ERROR, GUEST_LOG_TARGET};
 pub use interpreter::Interpreter;
 pub use interpreters::{Interpreters, StartError};

@@ -25,6 +25,7 @@ use crate::instance_context::InstanceContext;
 use crate::interpreter::Interpreter;
 use crate::limits::{LOAD_ANSWER_BYTES_MAX, LOAD_DEADLINE, Limits, START_SHARE};
 use crate::load_error::LoadError;
+use crate::stats::CallStats;
 
 impl Interpreter {
     /// Loads a component. Compiling takes some ten milliseconds to seconds: never call it on an
@@ -60,12 +61,39 @@ impl Interpreter {
             .instantiate_pre(&component)
             .map_err(|error| LoadError::Shapes(format!("{error:#}")))?;
         let exports = Exports::of(&component).map_err(LoadError::Shapes)?;
-        let mut description = describe(&pre, &exports, &digest, limits)?;
-        let fixtures = fixtures::list(&pre, &exports, &digest, limits, &mut description)?;
-        let interpreter = Self::new(digest, description, pre, exports);
-        fixtures::try_all(&interpreter, limits, &fixtures)?;
-        Ok(interpreter)
+        let stats = Arc::<CallStats>::default();
+        let tried = tried(digest, pre, exports, limits, &stats);
+        let dropped = stats.snapshot().log_lines_dropped;
+        match tried {
+            Ok(interpreter) => Ok(interpreter.with_dropped_lines(dropped)),
+            Err(error) if dropped > 0 => Err(LoadError::WithDroppedLines {
+                error: error.into(),
+                lines: dropped,
+            }),
+            Err(error) => Err(error),
+        }
     }
+}
+
+/// Asks a compiled component for its description and its fixtures, and runs these. Counts in `stats`.
+fn tried(
+    digest: Digest,
+    pre: InstancePre<InstanceContext>,
+    exports: Exports,
+    limits: &Limits,
+    stats: &Arc<CallStats>,
+) -> Result<Interpreter, LoadError> {
+    let asked = Asked {
+        pre: &pre,
+        exports: &exports,
+        digest: &digest,
+        stats,
+    };
+    let mut description = describe(asked, limits)?;
+    let fixtures = fixtures::list(asked, limits, &mut description)?;
+    let interpreter = Interpreter::new(digest, description, pre, exports);
+    fixtures::try_all(&interpreter, limits, &fixtures, stats)?;
+    Ok(interpreter)
 }
 
 /// Takes the compiled component from the cache, or compiles and caches it.
@@ -90,22 +118,25 @@ fn compiled(
 
 /// The name of a component in logs until it has described itself.
 fn unnamed(digest: &Digest) -> Arc<InterpretedBy> {
-    Arc::new(InterpretedBy {
-        name: InterpreterName::unnamed(),
-        version: "".into(),
-        digest: digest.clone(),
-    })
+    let unnamed = InterpreterName::unnamed();
+    Arc::new(InterpretedBy::new(unnamed, "", digest.clone()))
 }
 
-fn describe(
-    pre: &InstancePre<InstanceContext>,
-    exports: &Exports,
-    digest: &Digest,
-    limits: &Limits,
-) -> Result<Description, LoadError> {
+/// A component that is asked for what it says once.
+#[derive(Clone, Copy)]
+struct Asked<'l> {
+    pre: &'l InstancePre<InstanceContext>,
+    exports: &'l Exports,
+    digest: &'l Digest,
+    /// Statistics of its load.
+    stats: &'l Arc<CallStats>,
+}
+
+fn describe(asked: Asked<'_>, limits: &Limits) -> Result<Description, LoadError> {
+    let exports = asked.exports;
     // A call that has to make an instance first pays for it out of its own deadline.
     let start = limits.call_deadline / START_SHARE;
-    let mut instance = Instance::start(pre, unnamed(digest), limits, start)?;
+    let mut instance = Instance::start(asked, limits, start)?;
     let shapes = |error: wasmtime::Error| LoadError::Shapes(format!("{error:#}"));
     let (store, made) = (&mut instance.store, &instance.made);
     exports.judge(store, made).map_err(shapes)?;
@@ -121,13 +152,12 @@ struct Instance {
 }
 
 impl Instance {
-    fn start(
-        pre: &InstancePre<InstanceContext>,
-        by: Arc<InterpretedBy>,
-        limits: &Limits,
-        deadline: Duration,
-    ) -> Result<Self, LoadError> {
-        let context = InstanceContext::new(by, Arc::default(), limits.memory_bytes_max);
+    fn start(asked: Asked<'_>, limits: &Limits, deadline: Duration) -> Result<Self, LoadError> {
+        let Asked {
+            pre, digest, stats, ..
+        } = asked;
+        let (by, stats) = (unnamed(digest), Arc::clone(stats));
+        let context = InstanceContext::new(by, stats, limits.memory_bytes_max);
         let mut store = store(pre.engine(), context);
         store.set_hostcall_fuel(LOAD_ANSWER_BYTES_MAX);
         begin(&mut store, deadline);

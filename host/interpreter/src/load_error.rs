@@ -3,6 +3,7 @@
 use kindsight_model::{LoadStep, clean};
 
 use crate::fault::Fault;
+use crate::interpreter::dropped_lines;
 use crate::limits::{
     PARTS_MAX, REFUSAL_PROBLEM_BYTES_MAX, REFUSAL_PROBLEMS_MAX, REFUSAL_TEXT_BYTES_MAX,
 };
@@ -75,6 +76,14 @@ pub enum LoadError {
     /// Failed its own fixtures.
     #[error("{} of its fixtures do not hold: {}", .0.len(), first(.0))]
     Fixtures(Vec<String>),
+    /// Another refusal, of a component that logged above its limits.
+    #[error("{error}; {}", dropped_lines(*lines))]
+    WithDroppedLines {
+        /// The refusal.
+        error: Box<Self>,
+        /// Number of log lines that were dropped.
+        lines: u64,
+    },
 }
 
 /// The first problems, which the author has to solve first.
@@ -112,6 +121,10 @@ impl LoadError {
             Self::Description(texts) => Self::Description(all(texts)),
             Self::FixtureList(texts) => Self::FixtureList(all(texts)),
             Self::Fixtures(texts) => Self::Fixtures(all(texts)),
+            Self::WithDroppedLines { error, lines } => Self::WithDroppedLines {
+                error: error.cleaned().into(),
+                lines,
+            },
             // Numbers, and faults, which are clean already.
             it @ (Self::TooLarge(..)
             | Self::NotAnInterpreter
@@ -140,6 +153,7 @@ impl LoadError {
             | Self::Description(_)
             | Self::FixtureList(_)
             | Self::Fixtures(_) => LoadStep::Tried,
+            Self::WithDroppedLines { error, .. } => error.step(),
         }
     }
 }

@@ -234,7 +234,10 @@ impl Live {
         let counted = before.live.iter().find(|live| live.scope == scope);
         Self {
             scope,
-            stats: counted.map_or_else(Arc::default, |live| Arc::clone(&live.stats)),
+            stats: counted.map_or_else(
+                || Arc::new(CallStats::of(&interpreter)),
+                |live| Arc::clone(&live.stats),
+            ),
             settings: Arc::new(Settings::of(settings.as_ref())),
             interpreter,
             source,

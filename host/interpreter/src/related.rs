@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kindsight_contract::{Coverage, Node, RelatedRule, Relation, Relatives};
-use kindsight_model::{CoveredKinds, Gvk, KindCoverage, Object};
+use kindsight_model::{CoveredKinds, KindCoverage, Object};
 
 /// Objects that were reported together, among which related ones are searched.
 #[derive(Debug, Default)]
@@ -26,9 +26,9 @@ enum Known {
 
 /// Related objects of one object by one rule.
 #[derive(Debug)]
-pub(crate) struct RelatedSet<'s> {
-    /// In order of namespace and name; at most the rule's limit.
-    pub(crate) objects: Vec<&'s Object>,
+pub(crate) struct RelatedSet {
+    /// Positions among the siblings, in order of namespace and name; at most the rule's limit.
+    pub(crate) positions: Vec<usize>,
     /// Number of all that were found.
     pub(crate) total: usize,
     /// Coverage of such objects.
@@ -79,23 +79,14 @@ impl Siblings {
     }
 
     /// Finds the related objects of an object, whose root `json` is, by a rule.
-    pub(crate) fn find(
-        &self,
-        rule: &RelatedRule,
-        object: &Object,
-        json: Node<'_>,
-    ) -> RelatedSet<'_> {
+    pub(crate) fn find(&self, rule: &RelatedRule, object: &Object, json: Node<'_>) -> RelatedSet {
         let found = self.relatives.find(rule, object, json);
-        let objects = found
-            .positions
-            .iter()
-            .filter_map(|&at| self.objects().get(at));
         let coverage = match self.coverage(rule) {
             Coverage::Complete if !found.is_whole => Coverage::Partial,
             coverage => coverage,
         };
         RelatedSet {
-            objects: objects.collect(),
+            positions: found.positions,
             total: found.total,
             coverage,
         }
@@ -112,7 +103,7 @@ impl Siblings {
         if !is_one_kind {
             return Coverage::Partial;
         }
-        let covered = kinds.covers(&Gvk::new(&pattern.group, &pattern.version, &pattern.kind));
+        let covered = kinds.covers(&pattern.group, &pattern.kind);
         match (covered, &rule.relation) {
             // Owners in between may be of Kinds that nobody reports, so that the way to some is not known.
             (KindCoverage::Complete, Relation::Descendant) | (KindCoverage::Partial, _) => {

@@ -17,6 +17,7 @@ use kindsight_model::InterpretedBy;
 
 use crate::failed_input::FailedInput;
 use crate::fault::Fault;
+use crate::interpreter::Interpreter;
 use crate::log_rate::LogRate;
 use crate::stats::failures::Failures;
 use crate::stats::histogram::Histogram;
@@ -90,6 +91,14 @@ impl CallSnapshot {
 pub(crate) struct Begun(Option<Instant>);
 
 impl CallStats {
+    /// Statistics that begin with the log lines that were dropped when the interpreter was loaded.
+    pub(crate) fn of(interpreter: &Interpreter) -> Self {
+        Self {
+            log_lines_dropped: AtomicU64::new(interpreter.log_lines_dropped()),
+            ..Self::default()
+        }
+    }
+
     /// Reads all counters, some hundred: for reports to users, not for each call.
     pub fn snapshot(&self) -> CallSnapshot {
         // Calls are counted when they begin: read after the faults, they are never fewer.

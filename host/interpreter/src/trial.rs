@@ -45,11 +45,20 @@ pub(crate) struct Trial<'i> {
 impl<'i> Trial<'i> {
     /// Makes a trial within these limits.
     pub(crate) fn new(interpreter: &'i Interpreter, limits: &Limits) -> Self {
+        Self::counted(interpreter, limits, &Arc::default())
+    }
+
+    /// As [`Self::new`], with calls that count in `stats`.
+    pub(crate) fn counted(
+        interpreter: &'i Interpreter,
+        limits: &Limits,
+        stats: &Arc<CallStats>,
+    ) -> Self {
         Self {
             interpreter,
             pool: InstancePool::new(limits.clone()),
             input: CallInput::default(),
-            stats: Arc::default(),
+            stats: Arc::clone(stats),
         }
     }
 

@@ -328,9 +328,12 @@ impl Worker {
             && fault.is_interpreters()
         {
             stats.failed(input, || {
+                let Asked {
+                    object, siblings, ..
+                } = question.asked?;
                 Some(FailedInput {
-                    object: question.asked?.object.clone(),
-                    related: self.input.related_objects(),
+                    object: object.clone(),
+                    related: self.input.related_objects(siblings),
                     now_ms: question.now_ms,
                 })
             });

@@ -76,6 +76,7 @@ Examples:
   kubectl get deploy web -o yaml | kindsight interpret --explain
   kindsight interpret --interpreter my-widgets.wasm -o jsonl dump/
   kindsight interpret --interpreter my-widgets.wasm --settings widgets=settings.json dump/
+  kindsight interpret --interpreter my-widgets.wasm --show-input -o json widget.yaml
   kubectl get all -o json | kindsight interpret --fail-on failed,fault
 
 Exit codes: 0 all input was read and judged, whatever the verdicts; 1 some input could not be
@@ -99,10 +100,14 @@ pub(crate) struct InterpretArgs {
     /// Time to judge at, in RFC 3339 (default: now).
     #[arg(long, value_name = "RFC3339")]
     pub(crate) now: Option<jiff::Timestamp>,
-    /// Shows the interpreter of each verdict: name, version and digest, and since when the object is in its
-    /// state, where it tells.
+    /// Shows the interpreter of each verdict: name, version and digest, since when the object is in its state,
+    /// where it tells, and what the interpreter declares of the state (final) and of the reason.
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Shows the input of each interpreter that is asked, as JSON: the object cut down to the fields it asks
+    /// for, its related objects, its settings and, where it uses it, the time.
+    #[arg(long)]
+    pub(crate) show_input: bool,
     /// Files, directories (their *.json, *.jsonl, *.ndjson, *.yaml and *.yml files, recursively), or
     /// `-` for standard input, which is the default.
     #[arg(value_name = "FILE|DIR|-")]
@@ -199,8 +204,8 @@ pub(crate) struct StatusArgs {
     /// AppContext id of another instance than the latest; an empty value lists the ids.
     #[arg(long)]
     pub(crate) instance: Option<String>,
-    /// Shows the interpreter of each verdict, the time since which the state holds, and of a child the
-    /// owner that answers for it.
+    /// Shows the interpreter of each verdict and what it declares of the state (final) and of the reason, the
+    /// time since which the state holds, and of a child the owner that answers for it.
     #[arg(long)]
     pub(crate) explain: bool,
     /// Output format.

@@ -9,6 +9,7 @@ mod client;
 mod commands;
 mod config;
 mod config_file;
+mod explanation;
 mod output_format;
 mod table;
 

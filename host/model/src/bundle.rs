@@ -5,18 +5,20 @@
 
 use std::sync::Arc;
 
-use serde::de::{IgnoredAny, MapAccess};
-use serde_json::value::RawValue;
+use kindsight_contract::{Cursor, ReadError};
 
 use crate::labels::LabelledMetadata;
-use crate::lenient::{self, Lenient, Text};
-use crate::object::read_object;
+use crate::lenient;
+use crate::object::NO_BRACE;
 use crate::{DeploymentId, Gvk, Object, ObjectError};
 
 mod coverage;
 mod covered_kinds;
 mod edits;
 mod items;
+mod status;
+
+use status::Status;
 
 pub use coverage::{Coverage, Covered};
 pub use covered_kinds::{CoveredKinds, KindCoverage};
@@ -123,15 +125,14 @@ pub enum BundleError {
 /// # Errors
 /// Only errors that make the whole bundle unusable; bad items are listed in [`Bundle::rejected`].
 pub fn decode_bundle(bytes: &[u8]) -> Result<Bundle, BundleError> {
-    let document: Document<'_> = read_object(text_of(bytes)?).map_err(BundleError::NotABundle)?;
-    if !matches!(document.kind.0.as_ref(), "" | "ResourceBundleState") {
+    let document = Document::read(text_of(bytes)?)?;
+    if !matches!(&*document.kind, "" | "ResourceBundleState") {
         return Err(BundleError::NotABundle(
             "its `kind` is not `ResourceBundleState`".to_owned(),
         ));
     }
     let deployment = document.deployment()?;
-    let status = document.status.map_or("null", RawValue::get);
-    decode(deployment, status)
+    decode(deployment, document.status.ok_or(BundleError::NoStatus)?)
 }
 
 /// Decodes the bare `status` of a ResourceBundleState, as the `AppContext` stores it.
@@ -141,7 +142,10 @@ pub fn decode_bundle(bytes: &[u8]) -> Result<Bundle, BundleError> {
 /// # Errors
 /// Only errors that make the whole bundle unusable; bad items are listed in [`Bundle::rejected`].
 pub fn decode_status(deployment: DeploymentId, status_json: &[u8]) -> Result<Bundle, BundleError> {
-    decode(deployment, text_of(status_json)?)
+    let mut cursor = Cursor::of(text_of(status_json)?);
+    let status = Status::read(&mut cursor).and_then(|status| cursor.end().map(|()| status));
+    let status = status.map_err(|error| BundleError::status(&error))?;
+    decode(deployment, status)
 }
 
 fn text_of(bytes: &[u8]) -> Result<&str, BundleError> {
@@ -151,13 +155,14 @@ fn text_of(bytes: &[u8]) -> Result<&str, BundleError> {
     std::str::from_utf8(bytes).map_err(|error| BundleError::NotABundle(error.to_string()))
 }
 
-fn decode(deployment: DeploymentId, status: &str) -> Result<Bundle, BundleError> {
-    if status.trim() == "null" {
-        return Err(BundleError::NoStatus);
-    }
-    let lists = read_object(status)
-        .map_err(|error| BundleError::NotABundle(format!("`status`: {error}")))?;
-    let contents = items::read(&lists, status);
+fn decode(deployment: DeploymentId, status: Status<'_>) -> Result<Bundle, BundleError> {
+    let Some(lists) = status.lists else {
+        return Err(match status.text {
+            "null" => BundleError::NoStatus,
+            _ => BundleError::status(&NO_BRACE),
+        });
+    };
+    let contents = items::read(lists, status.text);
     Ok(Bundle {
         deployment,
         objects: contents.objects,
@@ -167,18 +172,48 @@ fn decode(deployment: DeploymentId, status: &str) -> Result<Bundle, BundleError>
     })
 }
 
-/// The top level of a ResourceBundleState; other members, such as `spec`, are skipped.
-#[derive(Default)]
-struct Document<'de> {
-    kind: Text<'de>,
-    metadata: Option<&'de RawValue>,
-    status: Option<&'de RawValue>,
+impl BundleError {
+    fn status(error: &impl std::fmt::Display) -> Self {
+        Self::NotABundle(format!("`status`: {error}"))
+    }
 }
 
-impl Document<'_> {
+impl From<ReadError> for BundleError {
+    fn from(error: ReadError) -> Self {
+        Self::NotABundle(error.to_string())
+    }
+}
+
+/// The top level of a ResourceBundleState; other members, such as `spec`, are passed over.
+#[derive(Default)]
+struct Document<'d> {
+    kind: String,
+    metadata: Option<&'d str>,
+    status: Option<Status<'d>>,
+}
+
+impl<'d> Document<'d> {
+    fn read(text: &'d str) -> Result<Self, BundleError> {
+        let mut cursor = Cursor::of(text);
+        if cursor.first() != Some(b'{') {
+            return Err(BundleError::NotABundle(NO_BRACE.to_owned()));
+        }
+        let mut document = Self::default();
+        cursor.object(|cursor, key| {
+            match key {
+                "kind" => document.kind = text_at(cursor)?,
+                "metadata" => document.metadata = Some(cursor.skip()?),
+                "status" => document.status = Some(Status::read(cursor)?),
+                _ => drop(cursor.skip()?),
+            }
+            Ok(())
+        })?;
+        cursor.end()?;
+        Ok(document)
+    }
+
     fn deployment(&self) -> Result<DeploymentId, BundleError> {
-        let metadata = self.metadata.map_or("null", RawValue::get);
-        let mut metadata: LabelledMetadata = lenient::read(metadata)
+        let mut metadata: LabelledMetadata = lenient::read(self.metadata.unwrap_or("null"))
             .map_err(|error| BundleError::NotABundle(format!("`metadata`: {error}")))?;
         metadata
             .labels
@@ -190,16 +225,13 @@ impl Document<'_> {
     }
 }
 
-impl<'de> Lenient<'de> for Document<'de> {
-    fn member<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        match key {
-            "kind" => self.kind = lenient::next(map)?,
-            "metadata" => self.metadata = Some(map.next_value()?),
-            "status" => self.status = Some(map.next_value()?),
-            _ => drop(map.next_value::<IgnoredAny>()?),
-        }
-        Ok(())
-    }
+/// Reads a string; anything else is empty.
+fn text_at(cursor: &mut Cursor<'_>) -> Result<String, ReadError> {
+    let read = cursor.tree();
+    let Some((text, tree)) = read else {
+        return cursor.skip().map(|_| String::new());
+    };
+    Ok(tree.document(text).root().text_or_empty().to_owned())
 }
 
 #[cfg(test)]

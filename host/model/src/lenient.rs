@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// A shape that is read out of any JSON value. Values without an overridden method are skipped.
@@ -51,28 +51,6 @@ impl<'de> Lenient<'de> for Members<'de> {
     fn member<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         self.0.push((Cow::Owned(key.to_owned()), map.next_value()?));
         Ok(())
-    }
-}
-
-/// The first `MAX` elements of an array as raw values, and the number of the others.
-#[derive(Default)]
-pub(crate) struct Elements<'de, const MAX: usize> {
-    /// The first elements, at most `MAX`.
-    pub(crate) kept: Vec<&'de RawValue>,
-    /// Number of elements left out.
-    pub(crate) dropped: usize,
-}
-
-impl<'de, const MAX: usize> Lenient<'de> for Elements<'de, MAX> {
-    fn element<A: SeqAccess<'de>>(&mut self, seq: &mut A) -> Result<bool, A::Error> {
-        if self.kept.len() < MAX {
-            let element: Option<&'de RawValue> = seq.next_element()?;
-            self.kept.extend(element);
-            return Ok(element.is_some());
-        }
-        let more = seq.next_element::<IgnoredAny>()?.is_some();
-        self.dropped += usize::from(more);
-        Ok(more)
     }
 }
 

@@ -14,6 +14,7 @@
 mod bundle;
 mod catalog;
 mod clean;
+mod declared;
 mod digest;
 mod interpreter_name;
 mod labels;
@@ -25,6 +26,7 @@ mod object;
 mod phase;
 mod redact;
 mod rsync;
+mod texts;
 mod verdict;
 mod words;
 
@@ -34,6 +36,7 @@ pub use bundle::{
 };
 pub use catalog::{CatalogAction, LoadStep, Source, VersionOutcome};
 pub use clean::{clean, clean_json};
+pub use declared::{Declared, DeclaredReason};
 pub use digest::Digest;
 pub use interpreter_name::InterpreterName;
 pub use kindsight_contract::{KindPattern, Specificity};

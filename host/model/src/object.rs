@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use kindsight_contract::{Node, ReadError, Relative, Tree, is_owned};
 
-use crate::lenient::{self, Lenient};
 use crate::redact::redacted;
+use crate::texts::Texts;
 use crate::{BUNDLE_ITEMS_MAX, Gvk};
 
 /// Maximum size of an object, in bytes of JSON. etcd's own limit on a request is 1.5 MiB.
@@ -34,7 +34,7 @@ pub struct Object {
     /// Its owners, from `metadata.ownerReferences`.
     pub owners: Arc<[Owner]>,
     /// Its labels, from `metadata.labels`; values that are not strings are left out.
-    pub labels: Arc<[(Box<str>, Box<str>)]>,
+    pub labels: Arc<[(Arc<str>, Arc<str>)]>,
     /// The whole object as JSON text, without the content of Secrets.
     pub json: Arc<str>,
     /// True if the JSON has `apiVersion` and `kind`, which an item of a list of one Kind may leave out.
@@ -82,7 +82,7 @@ impl Object {
     /// # Errors
     /// Too large, not a JSON object, or without a `kind`.
     pub fn from_json(json: impl Into<Arc<str>>) -> Result<Self, ObjectError> {
-        Self::read(&json.into(), None).map(|(object, _)| object)
+        Self::read(json.into(), None, &mut Texts::alone()).map(|(object, _)| object)
     }
 
     /// Reads an object that may leave out its Kind, because it is an item of a list of one Kind.
@@ -92,7 +92,7 @@ impl Object {
     /// # Errors
     /// Too large, not a JSON object, or neither the object nor `default` has a Kind.
     pub fn from_json_as(json: impl Into<Arc<str>>, default: &Gvk) -> Result<Self, ObjectError> {
-        Self::read(&json.into(), Some(default)).map(|(object, _)| object)
+        Self::read(json.into(), Some(default), &mut Texts::alone()).map(|(object, _)| object)
     }
 
     /// Returns whether `other` is an owner of this object: by uid where both sides have one, else by Kind
@@ -130,8 +130,9 @@ impl Object {
 
     /// Reads an object, and returns whether content of a Secret was removed from it.
     pub(crate) fn read(
-        json: &Arc<str>,
+        json: Arc<str>,
         default: Option<&Gvk>,
+        texts: &mut Texts,
     ) -> Result<(Self, bool), ObjectError> {
         if json.len() > OBJECT_BYTES_MAX {
             return Err(ObjectError::TooLarge(json.len()));
@@ -139,11 +140,21 @@ impl Object {
         if !json.trim_start().starts_with('{') {
             return Err(ObjectError::NotAnObject(NO_BRACE.to_owned()));
         }
-        let tree = Tree::read(json)?;
-        let document = tree.document(json);
+        let tree = Tree::read(&json)?;
+        Self::read_tree(json, tree, default, texts)
+    }
+
+    /// As [`Object::read`], of JSON whose tree this is, and which is an object below the limit.
+    pub(crate) fn read_tree(
+        json: Arc<str>,
+        tree: Tree,
+        default: Option<&Gvk>,
+        texts: &mut Texts,
+    ) -> Result<(Self, bool), ObjectError> {
+        let document = tree.document(&json);
         let head = Head::of(document.root());
-        let gvk = head.gvk(default)?;
-        let redacted = redacted(json, gvk.is_secret()).map_err(|_| {
+        let gvk = head.gvk(default, texts)?;
+        let redacted = redacted(&json, gvk.is_secret()).map_err(|_| {
             ObjectError::NotAnObject("it cannot be searched for Secrets".to_owned())
         })?;
         if let Some(redacted) = redacted.as_ref().filter(|it| it.len() > OBJECT_BYTES_MAX) {
@@ -152,12 +163,12 @@ impl Object {
         let mut object = Self {
             gvk,
             names_itself: !head.api_version.is_empty() && !head.kind.is_empty(),
-            namespace: head.text("namespace"),
-            name: head.text("name"),
-            uid: head.text("uid"),
-            owners: head.owners(),
-            labels: head.labels(),
-            json: Arc::clone(json),
+            namespace: texts.share(head.text("namespace")),
+            name: head.text("name").into(),
+            uid: head.text("uid").into(),
+            owners: head.owners(texts),
+            labels: head.labels(texts),
+            json,
             tree: None,
         };
         let is_redacted = redacted.is_some();
@@ -205,7 +216,7 @@ impl From<ReadError> for ObjectError {
     }
 }
 
-const NO_BRACE: &str = "it does not start with `{`";
+pub(crate) const NO_BRACE: &str = "it does not start with `{`";
 
 /// Namespace and name of an object that is not read any further; empty where it names none.
 pub(crate) fn identity(json: &str) -> (String, String) {
@@ -214,14 +225,6 @@ pub(crate) fn identity(json: &str) -> (String, String) {
     let head = Head::of(document.root());
     let text = |member: &str| head.metadata.get(member).text_or_empty().to_owned();
     (text("namespace"), text("name"))
-}
-
-/// Reads a shape out of a JSON object; any other value is an error with the reason.
-pub(crate) fn read_object<'de, T: Lenient<'de>>(json: &'de str) -> Result<T, String> {
-    if !json.trim_start().starts_with('{') {
-        return Err(NO_BRACE.to_owned());
-    }
-    lenient::read(json).map_err(|error| error.to_string())
 }
 
 /// The members that are read of every object.
@@ -240,7 +243,7 @@ impl<'t> Head<'t> {
         }
     }
 
-    fn gvk(&self, default: Option<&Gvk>) -> Result<Gvk, ObjectError> {
+    fn gvk(&self, default: Option<&Gvk>, texts: &mut Texts) -> Result<Gvk, ObjectError> {
         let (group, version) = match self.api_version {
             "" => default.map_or(("", ""), |gvk| (&gvk.group, &gvk.version)),
             own => own.rsplit_once('/').unwrap_or(("", own)),
@@ -257,24 +260,25 @@ impl<'t> Head<'t> {
         Ok(default
             .filter(is_default)
             .cloned()
-            .unwrap_or_else(|| Gvk::new(group, version, kind)))
+            .unwrap_or_else(|| texts.gvk(group, version, kind)))
     }
 
-    fn text(&self, member: &str) -> Arc<str> {
-        self.metadata.get(member).text_or_empty().into()
+    fn text(&self, member: &str) -> &'t str {
+        self.metadata.get(member).text_or_empty()
     }
 
     /// The labels; of those of one key the last one.
-    fn labels(&self) -> Arc<[(Box<str>, Box<str>)]> {
+    fn labels(&self, texts: &mut Texts) -> Arc<[(Arc<str>, Arc<str>)]> {
         let labels = self.metadata.get("labels");
         let is_last = |key: &str, value: Node<'_>| labels.get(key).is_same_node(value);
-        let texts = labels.members().filter(|(key, value)| is_last(key, *value));
-        let texts = texts.filter_map(|(key, value)| Some((key.into(), value.text()?.into())));
-        texts.collect()
+        let last = labels.members().filter(|(key, value)| is_last(key, *value));
+        let last = last.filter_map(|(key, value)| Some((key, value.text()?)));
+        last.map(|(key, value)| (texts.share(key), texts.share(value)))
+            .collect()
     }
 
     /// The owners; an entry without name and uid matches no object.
-    fn owners(&self) -> Arc<[Owner]> {
+    fn owners(&self, texts: &mut Texts) -> Arc<[Owner]> {
         let owners = self.metadata.get("ownerReferences").items();
         let owners = owners.map(|it| {
             let text = |member: &str| it.get(member).text_or_empty();
@@ -282,9 +286,9 @@ impl<'t> Head<'t> {
         });
         let owners = owners.filter(|(_, name, uid)| !(name.is_empty() && uid.is_empty()));
         let owners = owners.map(|(kind, name, uid)| Owner {
-            kind: kind.into(),
-            name: name.into(),
-            uid: uid.into(),
+            kind: texts.share(kind),
+            name: texts.share(name),
+            uid: texts.share(uid),
         });
         owners.collect()
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::{Digest, InterpreterName, Phase};
+use crate::{Declared, Digest, InterpreterName, Phase};
 
 /// States in the host's own verdicts; an interpreter may declare the same words.
 pub mod host_state {
@@ -126,9 +126,22 @@ pub struct InterpretedBy {
         example = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
     )]
     pub digest: Digest,
+    /// What it declares of its states and reasons, for explanations; empty where this was read from an answer.
+    #[serde(skip)]
+    pub declared: Arc<Declared>,
 }
 
 impl InterpretedBy {
+    /// An interpreter that explains no state or reason.
+    pub fn new(name: InterpreterName, version: impl Into<Arc<str>>, digest: Digest) -> Self {
+        Self {
+            name,
+            version: version.into(),
+            digest,
+            declared: Arc::default(),
+        }
+    }
+
     /// Name, version and short digest, as messages and logs name an interpreter.
     pub fn label(&self) -> String {
         format!("{} {} ({})", self.name, self.version, self.digest.short())

@@ -71,11 +71,7 @@ mod tests {
         };
         assert_eq!(between(dated.clone()), ViewChange::Since);
         assert_eq!(ViewChange::between(&dated, &shown()), ViewChange::Since);
-        let by = InterpretedBy {
-            name: "apps".parse().unwrap(),
-            version: "1.0.0".into(),
-            digest: Digest::of(b"apps"),
-        };
+        let by = InterpretedBy::new("apps".parse().unwrap(), "1.0.0", Digest::of(b"apps"));
         for new in [
             Verdict::host(Phase::Failed, "Waiting", "for a node"),
             Verdict::host(Phase::Pending, "Waits", "for a node"),

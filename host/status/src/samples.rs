@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use kindsight_model::{
-    ClusterName, ContextId, DigName, Digest, Gvk, InterpretedBy, Object, Phase, RsyncStatus,
-    Verdict,
+    ClusterName, ContextId, Declared, DeclaredReason, DigName, Digest, Gvk, InterpretedBy, Object,
+    Phase, RsyncStatus, Verdict,
 };
 use serde_json::json;
 
@@ -101,10 +101,21 @@ pub(crate) fn observed(object: Object, verdict: Verdict) -> (Object, Verdict) {
         "" => "core",
         group => group,
     };
+    let declared = Declared {
+        final_states: vec!["Failed".into()],
+        reasons: vec![DeclaredReason {
+            name: "Evicted".into(),
+            summary: "Its node ran out of a resource".into(),
+            help_url: Some("https://example.com/evicted".into()),
+        }],
+    };
     let by = InterpretedBy {
-        name: group.parse().unwrap(),
-        version: "1.0.0".into(),
-        digest: Digest::of(group.as_bytes()),
+        declared: Arc::new(declared),
+        ..InterpretedBy::new(
+            group.parse().unwrap(),
+            "1.0.0",
+            Digest::of(group.as_bytes()),
+        )
     };
     (object, verdict.given_by(&Arc::new(by)))
 }

@@ -19,22 +19,26 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
     let is_false = |name| conditions.find(name).filter(Condition::is_false);
     if let Some(terminating) = is_true("Terminating") {
         let reason = terminating.reason_or("Terminating");
-        return Verdict::terminating(reason, terminating.message());
+        return Verdict::terminating(reason, terminating.message().to_owned());
     }
     if let Some(refused) = is_false("NamesAccepted") {
-        return Verdict::failed(refused.reason_or("NamesNotAccepted"), refused.message());
+        return Verdict::failed(
+            refused.reason_or("NamesNotAccepted"),
+            refused.message().to_owned(),
+        );
     }
     if let Some(schema) = is_true("NonStructuralSchema") {
-        return Verdict::failed("NonStructuralSchema", schema.message());
+        return Verdict::failed("NonStructuralSchema", schema.message().to_owned());
     }
     if let Some(established) = is_true("Established") {
-        return Verdict::ready("Established", established.message());
+        return Verdict::ready("Established", established.message().to_owned());
     }
     match is_false("Established") {
-        Some(failed) if failed.reason() != "Installing" => {
-            Verdict::failed(failed.reason_or("NotEstablished"), failed.message())
-        }
-        Some(installing) => Verdict::pending("Installing", installing.message()),
+        Some(failed) if failed.reason() != "Installing" => Verdict::failed(
+            failed.reason_or("NotEstablished"),
+            failed.message().to_owned(),
+        ),
+        Some(installing) => Verdict::pending("Installing", installing.message().to_owned()),
         None => Verdict::pending("NotEstablished", "the API server does not serve it yet"),
     }
 }

@@ -14,12 +14,16 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
         return verdict;
     }
     match object.conditions().find("Available") {
-        Some(available) if available.is_true() => {
-            Verdict::ready(available.reason_or("Available"), available.message())
-                .since(available.since_ms())
-        }
-        Some(missing) => Verdict::pending(missing.reason_or("Unavailable"), missing.message())
-            .since(missing.since_ms()),
+        Some(available) if available.is_true() => Verdict::ready(
+            available.reason_or("Available"),
+            available.message().to_owned(),
+        )
+        .since(available.since_ms()),
+        Some(missing) => Verdict::pending(
+            missing.reason_or("Unavailable"),
+            missing.message().to_owned(),
+        )
+        .since(missing.since_ms()),
         None => Verdict::pending("NotChecked", "the API server has not checked it yet"),
     }
 }

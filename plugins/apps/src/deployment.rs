@@ -87,13 +87,16 @@ fn by_counts(object: &Object<'_>) -> Verdict {
 fn failure(conditions: Conditions<'_>) -> Option<Verdict> {
     let progressing = conditions.find("Progressing");
     if let Some(late) = progressing.filter(|it| it.reason() == "ProgressDeadlineExceeded") {
-        let verdict = Verdict::failed("ProgressDeadlineExceeded", late.message());
+        let verdict = Verdict::failed("ProgressDeadlineExceeded", late.message().to_owned());
         return Some(verdict.since(late.since_ms()));
     }
     let refused = conditions
         .find("ReplicaFailure")
         .filter(Condition::is_true)?;
-    let verdict = Verdict::failed(refused.reason_or("ReplicaFailure"), refused.message());
+    let verdict = Verdict::failed(
+        refused.reason_or("ReplicaFailure"),
+        refused.message().to_owned(),
+    );
     Some(verdict.since(refused.since_ms()))
 }
 
@@ -103,7 +106,7 @@ fn unfinished(object: &Object<'_>, want: i64) -> Option<Verdict> {
     let updated = object.status_count("updatedReplicas");
     let available = object.status_count("availableReplicas");
     let ready = object.status_count("readyReplicas");
-    let pending = |reason: &str, message: String| Some(Verdict::pending(reason, message));
+    let pending = |reason: &'static str, message: String| Some(Verdict::pending(reason, message));
     if updated < want {
         return pending("RollingOut", count(updated, want, "updated"));
     }
@@ -133,7 +136,7 @@ fn unconfirmed(object: &Object<'_>, conditions: Conditions<'_>) -> Option<Verdic
         let complete = progressing.reason() == "NewReplicaSetAvailable";
         if progressing.is_false() || (has_deadline && !complete) {
             let reason = progressing.reason_or("Progressing");
-            return Some(Verdict::pending(reason, progressing.message()));
+            return Some(Verdict::pending(reason, progressing.message().to_owned()));
         }
     } else if has_deadline {
         let message = "the controller does not say that the rollout is complete";
@@ -143,7 +146,7 @@ fn unconfirmed(object: &Object<'_>, conditions: Conditions<'_>) -> Option<Verdic
         Some(available) if available.is_true() => None,
         Some(available) => {
             let reason = available.reason_or("Unavailable");
-            let verdict = Verdict::pending(reason, available.message());
+            let verdict = Verdict::pending(reason, available.message().to_owned());
             Some(verdict.since(available.since_ms()))
         }
         None => Some(Verdict::pending(

@@ -33,7 +33,10 @@ fn by_counts(object: &Object<'_>) -> Verdict {
     }
     let conditions = object.conditions();
     if let Some(refused) = conditions.find("ReplicaFailure").filter(Condition::is_true) {
-        let verdict = Verdict::failed(refused.reason_or("ReplicaFailure"), refused.message());
+        let verdict = Verdict::failed(
+            refused.reason_or("ReplicaFailure"),
+            refused.message().to_owned(),
+        );
         return verdict.since(refused.since_ms());
     }
     if object.status().is_empty() {

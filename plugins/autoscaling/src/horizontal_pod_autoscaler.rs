@@ -74,27 +74,32 @@ fn judge(conditions: Conditions<'_>, grace_ms: i64, now_ms: i64) -> Verdict {
         return Verdict::pending("WaitingToScale", message);
     };
     if able.is_false() && able.reason().starts_with("Failed") {
-        return Verdict::failed(able.reason(), able.message()).since(able.since_ms());
+        return Verdict::failed(able.reason().to_owned(), able.message().to_owned())
+            .since(able.since_ms());
     }
     if !able.is_true() {
-        return Verdict::pending(able.reason_or("WaitingToScale"), able.message());
+        return Verdict::pending(able.reason_or("WaitingToScale"), able.message().to_owned());
     }
     match conditions.find("ScalingActive") {
-        Some(active) if active.is_true() => {
-            Verdict::ready(active.reason_or("ScalingActive"), active.message())
-                .since(active.since_ms())
-        }
+        Some(active) if active.is_true() => Verdict::ready(
+            active.reason_or("ScalingActive"),
+            active.message().to_owned(),
+        )
+        .since(active.since_ms()),
         Some(active) if active.is_false() => inactive(active, grace_ms, now_ms),
         _ => Verdict::pending("WaitingForMetrics", "it has received no metrics yet"),
     }
 }
 
 fn inactive(active: Condition<'_>, grace_ms: i64, now_ms: i64) -> Verdict {
-    let (reason, message) = (active.reason_or("ScalingInactive"), active.message());
+    let (reason, message) = (
+        active.reason_or("ScalingInactive"),
+        active.message().to_owned(),
+    );
     if reason == "ScalingDisabled" {
         return Verdict::ready(reason, message);
     }
-    if WRONG_SPEC.contains(&reason) {
+    if WRONG_SPEC.contains(&&*reason) {
         return Verdict::failed(reason, message);
     }
     match active.since_ms() {

@@ -35,17 +35,19 @@ fn by_conditions(object: &Object<'_>) -> Verdict {
     let conditions = object.conditions();
     let is_true = |name| conditions.find(name).filter(Condition::is_true);
     if let Some(complete) = is_true("Complete") {
-        return Verdict::succeeded("Completed", complete.message()).since(complete.since_ms());
+        return Verdict::succeeded("Completed", complete.message().to_owned())
+            .since(complete.since_ms());
     }
     // FailureTarget comes first and is as final; Failed follows when the last Pod is gone.
     if let Some(failed) = is_true("Failed").or_else(|| is_true("FailureTarget")) {
-        return Verdict::failed(failed.reason_or("Failed"), failed.message())
+        return Verdict::failed(failed.reason_or("Failed"), failed.message().to_owned())
             .since(failed.since_ms());
     }
     if let Some(suspended) = is_true("Suspended")
         && object.at("/spec/suspend").flag() != Some(false)
     {
-        return Verdict::suspended("Suspended", suspended.message()).since(suspended.since_ms());
+        return Verdict::suspended("Suspended", suspended.message().to_owned())
+            .since(suspended.since_ms());
     }
     if !object.at("/status/startTime").is_present() {
         return Verdict::pending("NotStarted", "it has not been started yet");

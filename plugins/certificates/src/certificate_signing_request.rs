@@ -18,10 +18,10 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
     let conditions = object.conditions();
     let is_set = |name| conditions.find(name).filter(|it| !it.is_false());
     if let Some(denied) = is_set("Denied") {
-        return Verdict::failed(denied.reason_or("Denied"), denied.message());
+        return Verdict::failed(denied.reason_or("Denied"), denied.message().to_owned());
     }
     if let Some(failed) = is_set("Failed") {
-        return Verdict::failed(failed.reason_or("Failed"), failed.message());
+        return Verdict::failed(failed.reason_or("Failed"), failed.message().to_owned());
     }
     let certificate = object.at("/status/certificate").text_or_empty();
     if !certificate.is_empty() {

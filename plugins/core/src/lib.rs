@@ -54,8 +54,8 @@ impl Interpreter for Core {
         let rule = match object.kind() {
             "Pod" => return pod::rule(object, input),
             "Service" => return Ok(service::rule(object, input)),
+            "PersistentVolumeClaim" => return Ok(persistent_volume_claim::rule(object, input)),
             "ReplicationController" => return replication_controller::rule(object, input),
-            "PersistentVolumeClaim" => persistent_volume_claim::rule,
             "PersistentVolume" => persistent_volume::rule,
             "Namespace" => namespace::rule,
             "Node" => node::rule,

@@ -23,9 +23,13 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
         ConditionStatus::True if object.at("/spec/unschedulable").is_true() => {
             Verdict::ready("Cordoned", "works, but is unschedulable for new Pods")
         }
-        ConditionStatus::True => Verdict::ready("Ready", ready.message()),
-        ConditionStatus::False => Verdict::pending(ready.reason_or("NotReady"), ready.message()),
-        ConditionStatus::Unknown => Verdict::unknown(ready.reason_or("Unknown"), ready.message()),
+        ConditionStatus::True => Verdict::ready("Ready", ready.message().to_owned()),
+        ConditionStatus::False => {
+            Verdict::pending(ready.reason_or("NotReady"), ready.message().to_owned())
+        }
+        ConditionStatus::Unknown => {
+            Verdict::unknown(ready.reason_or("Unknown"), ready.message().to_owned())
+        }
     };
     verdict.since(ready.since_ms())
 }

@@ -16,13 +16,13 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
         return verdict;
     }
     let status = object.status();
-    let message = status.get("message").text_or_empty();
+    let message = status.get("message").text_or_empty().to_owned();
     match status.get("phase").text_or_empty() {
-        phase @ ("Bound" | "Available") => Verdict::ready(phase, message),
+        phase @ ("Bound" | "Available") => Verdict::ready(phase.to_owned(), message),
         "Released" => Verdict::present("Released", "its claim is gone and the data is kept"),
         "Failed" => {
             let reason = status.get("reason").text().filter(|text| !text.is_empty());
-            Verdict::failed(reason.unwrap_or("ReclaimFailed"), message)
+            Verdict::failed(reason.unwrap_or("ReclaimFailed").to_owned(), message)
         }
         "Pending" => Verdict::pending("NotAvailableYet", message),
         "" => Verdict::pending("NoPhaseYet", "it has no phase yet"),

@@ -1,7 +1,8 @@
 //! PersistentVolumeClaim.
 //!
 //! As Argo CD: a Lost claim has lost its data and needs an operator. One that waits for its first Pod
-//! is Pending; telling it from one that cannot be bound requires the StorageClass (argo-cd#29201).
+//! is Pending; its StorageClass, where it is reported, tells it from one that has no class to bind it
+//! (argo-cd#29201).
 //! A bound claim whose resize or change of attributes failed serves its Pods as before, and is Degraded;
 //! one that is still being resized is Ready. No other tool looks at either.
 
@@ -11,24 +12,64 @@ pub(crate) fn kind() -> Kind {
     Kind::new("", "*", "PersistentVolumeClaim")
         .fields(&standard::DELETION_FIELDS)
         .fields(&[
+            "/metadata/annotations/volume.kubernetes.io~1selected-node",
+            "/spec/storageClassName",
             "/status/phase",
             "/status/conditions",
             "/status/allocatedResourceStatuses",
             "/status/resizeStatus",
             "/status/modifyVolumeStatus/status",
         ])
+        .related(
+            ("storage.k8s.io", "StorageClass"),
+            Relation::Named("/spec/storageClassName"),
+            &["/volumeBindingMode"],
+            1,
+        )
 }
 
-pub(crate) fn rule(object: &Object<'_>) -> Verdict {
+/// Annotation with the node of the first Pod, for which the volume is being made.
+const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
+
+pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
     if let Some(verdict) = standard::deletion(object) {
         return verdict;
     }
     match object.at("/status/phase").text_or_empty() {
         "Bound" => failed_change(object).unwrap_or_else(|| Verdict::ready("Bound", "")),
         "Lost" => Verdict::failed("Lost", "the volume it was bound to is gone"),
-        "Pending" => Verdict::pending("Unbound", "it has no volume yet"),
+        "Pending" => by_class(object, input.related(0))
+            .unwrap_or_else(|| Verdict::pending("Unbound", "it has no volume yet")),
         "" => Verdict::pending("NoPhaseYet", "it has no phase yet"),
         other => Verdict::unknown("UnknownPhase", format!("its phase is {other}")),
+    }
+}
+
+/// Pending, by the StorageClass that an unbound claim names: it is bound with its first Pod, or there is no
+/// such class. Not where the claim itself says that it is further on.
+fn by_class(object: &Object<'_>, found: RelatedSet<'_>) -> Option<Verdict> {
+    let name = object.at("/spec/storageClassName").text_or_empty();
+    let is_further_on = object.annotation(SELECTED_NODE).is_some()
+        || object.conditions().iter().any(|it| it.is_true());
+    if name.is_empty() || is_further_on {
+        return None;
+    }
+    match found.objects().next() {
+        Some(class) => {
+            let mode = class.at("/volumeBindingMode").text_or_empty();
+            (mode == "WaitForFirstConsumer").then(|| {
+                let message = format!(
+                    "StorageClass {name} gives it a volume once a Pod that uses it is scheduled"
+                );
+                Verdict::pending("WaitForFirstConsumer", message)
+            })
+        }
+        None if found.coverage() == Coverage::Complete => {
+            let message =
+                format!("there is no StorageClass {name}: make it, or a volume of that class");
+            Some(Verdict::pending("StorageClassNotFound", message))
+        }
+        None => None,
     }
 }
 
@@ -48,7 +89,10 @@ fn failed_change(object: &Object<'_>) -> Option<Verdict> {
         .filter_map(|name| conditions.find(name));
     if let Some(error) = errors.find(Condition::is_true) {
         // Its reason is a word of the driver, if any; its type says what failed.
-        return Some(Verdict::degraded(error.name(), error.message()));
+        return Some(Verdict::degraded(
+            error.name().to_owned(),
+            error.message().to_owned(),
+        ));
     }
     let status = object.status();
     let resources = status.get("allocatedResourceStatuses").members();
@@ -58,7 +102,7 @@ fn failed_change(object: &Object<'_>) -> Option<Verdict> {
         .filter_map(Node::text);
     if let Some(state) = resizes.find(|state| has_failed(state)) {
         let message = "the volume could not be resized and keeps its size";
-        return Some(Verdict::degraded(state, message));
+        return Some(Verdict::degraded(state.to_owned(), message));
     }
     let change = status.at("/modifyVolumeStatus/status").text()?;
     has_failed(change).then(|| {

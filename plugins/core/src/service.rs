@@ -97,7 +97,9 @@ fn by_address(object: &Object<'_>) -> Verdict {
         "ClusterIP" | "NodePort" if spec.get("clusterIP").is_empty() => {
             Verdict::pending("NoClusterIP", "it has no cluster IP yet")
         }
-        kind @ ("ClusterIP" | "NodePort") => Verdict::ready(kind, "it has its cluster IP"),
+        kind @ ("ClusterIP" | "NodePort") => {
+            Verdict::ready(kind.to_owned(), "it has its cluster IP")
+        }
         other => Verdict::unknown("UnknownType", format!("its type is {other}")),
     }
 }
@@ -126,7 +128,7 @@ fn refused_ports(object: &Object<'_>) -> Option<Verdict> {
     if let Some(refused) = refused.filter(Condition::is_true) {
         return Some(Verdict::failed(
             refused.reason_or(PORTS_ERROR),
-            refused.message(),
+            refused.message().to_owned(),
         ));
     }
     let addresses = object.at("/status/loadBalancer/ingress").items();

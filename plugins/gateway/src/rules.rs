@@ -64,7 +64,7 @@ pub(crate) fn backend_tls_policy(object: &Object<'_>) -> Verdict {
 /// The parts are gone through anew for each question: a status may list very many.
 fn judge<'a>(
     object: &Object<'a>,
-    reason: &str,
+    reason: &'static str,
     parts: impl Iterator<Item = Part<'a>> + Clone,
 ) -> Verdict {
     if let Some(verdict) = standard::checks(object) {

@@ -132,7 +132,7 @@ fn doubt_what_is_too_much(verdict: Verdict) -> Verdict {
 fn stalled(object: &Object<'_>) -> Option<Verdict> {
     let stalled = object.conditions().find("Stalled")?;
     stalled.is_true().then(|| {
-        let verdict = Verdict::failed(stalled.reason_or("Stalled"), stalled.message());
+        let verdict = Verdict::failed(stalled.reason_or("Stalled"), stalled.message().to_owned());
         verdict.since(stalled.since_ms())
     })
 }

@@ -3,7 +3,9 @@
 //! As Argo CD: an address shows that a controller serves it, unless it says that a port cannot be served,
 //! which is a failure as it is for a Service. Many controllers never publish one
 //! (argo-cd#14607, #28345, #5620), so settings may name the classes without; such an Ingress is
-//! Present, because nothing shows that it works.
+//! Present, because nothing shows that it works. One that names a Service which is not there is
+//! Degraded, where all Services are reported: the rest is served. Secrets of TLS are not looked at: no
+//! report has their content. No other tool looks at either.
 
 use kindsight_sdk::prelude::*;
 
@@ -28,7 +30,31 @@ pub(crate) const SETTINGS_SCHEMA: &str = r#"{
 /// Annotation that named the class before `spec.ingressClassName`.
 const CLASS_ANNOTATION: &str = "kubernetes.io/ingress.class";
 
-pub(crate) fn kind(group: &str) -> Kind {
+/// Group of Ingresses in clusters before Kubernetes 1.22, with other names for their Services.
+const OLD_GROUP: &str = "extensions";
+
+/// Services of one list of references that are looked at.
+const BACKENDS_MAX: u32 = 256;
+
+/// Pointers to the names of the Services that an Ingress leads to: of its paths, and of all other requests.
+const BACKENDS: [&str; 2] = [
+    "/spec/rules/*/http/paths/*/backend/service/name",
+    "/spec/defaultBackend/service/name",
+];
+
+/// As [`BACKENDS`], in the old group.
+const OLD_BACKENDS: [&str; 2] = [
+    "/spec/rules/*/http/paths/*/backend/serviceName",
+    "/spec/backend/serviceName",
+];
+
+pub(crate) fn kinds() -> [Kind; 2] {
+    [kind(crate::GROUP, BACKENDS), kind(OLD_GROUP, OLD_BACKENDS)]
+}
+
+fn kind(group: &str, backends: [&'static str; 2]) -> Kind {
+    let [of_paths, default] = backends.map(Relation::Named);
+    let service = ("", "Service");
     Kind::new(group, "*", "Ingress")
         .fields(&standard::DELETION_FIELDS)
         .fields(&[
@@ -36,9 +62,63 @@ pub(crate) fn kind(group: &str) -> Kind {
             "/spec/ingressClassName",
             "/status/loadBalancer/ingress",
         ])
+        .fields(&backends)
+        .related(service, of_paths, &[], BACKENDS_MAX)
+        .related(service, default, &[], BACKENDS_MAX)
 }
 
 pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
+    let verdict = by_address(object, input);
+    if verdict.state != READY && verdict.state != PRESENT {
+        return verdict;
+    }
+    let coverage = [0, 1].map(|rule| input.related(rule).coverage());
+    if coverage.contains(&Coverage::Complete) && !object.spec().is_object() {
+        // Its Services could be compared, if it said which.
+        return standard::spec_not_reported();
+    }
+    match missing_backend(object, input) {
+        Some(name) => {
+            let message = format!("there is no Service {name}, to which it sends requests");
+            Verdict::degraded("BackendNotFound", message)
+        }
+        None => verdict,
+    }
+}
+
+/// The first Service it names that is not there. None where more may exist than are reported.
+fn missing_backend<'a>(object: &Object<'a>, input: &Input<'_>) -> Option<&'a str> {
+    let is_old = object.group() == OLD_GROUP;
+    let (of_backend, default) = if is_old {
+        ("/serviceName", "/spec/backend/serviceName")
+    } else {
+        ("/service/name", "/spec/defaultBackend/service/name")
+    };
+    let paths = object.at("/spec/rules").items();
+    let paths = paths.flat_map(|rule| rule.at("/http/paths").items());
+    let of_paths = paths.map(|path| path.get("backend").at(of_backend));
+    let missing = missing(of_paths, input.related(0));
+    missing.or_else(|| self::missing([object.at(default)].into_iter(), input.related(1)))
+}
+
+/// The first of these names that no Service has.
+fn missing<'a>(
+    mut names: impl Iterator<Item = Node<'a>>,
+    services: RelatedSet<'_>,
+) -> Option<&'a str> {
+    let are_all_seen = i64::try_from(services.objects().len()) == Ok(services.total());
+    if services.coverage() != Coverage::Complete || !are_all_seen {
+        return None;
+    }
+    names.find_map(|name| {
+        let name = name.text().filter(|name| !name.is_empty())?;
+        let mut services = services.objects();
+        (!services.any(|service| service.metadata().get("name").text() == Some(name)))
+            .then_some(name)
+    })
+}
+
+fn by_address(object: &Object<'_>, input: &Input<'_>) -> Verdict {
     if let Some(verdict) = standard::deletion(object) {
         return verdict;
     }

@@ -18,9 +18,9 @@ impl Interpreter for Networking {
             env!("CARGO_PKG_VERSION"),
             "Ingresses, NetworkPolicies and IngressClasses",
         )
-        .kinds([ingress::kind(GROUP), ingress::kind("extensions")])
+        .kinds(ingress::kinds())
         .kinds(["NetworkPolicy", "IngressClass"].map(presence))
-        .states(&[READY, PRESENT, PENDING, FAILED, TERMINATING])
+        .states(&[READY, PRESENT, DEGRADED, PENDING, FAILED, TERMINATING])
         .settings_schema(ingress::SETTINGS_SCHEMA)
     }
 

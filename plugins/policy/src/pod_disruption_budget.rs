@@ -21,7 +21,7 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
     }
     let mut conditions = object.conditions().iter();
     if let Some(failed) = conditions.find(|it| it.is_false() && it.reason() == "SyncFailed") {
-        return Verdict::failed("SyncFailed", failed.message());
+        return Verdict::failed("SyncFailed", failed.message().to_owned());
     }
     let status = object.status();
     if status.is_empty() {

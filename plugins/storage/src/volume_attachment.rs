@@ -21,7 +21,7 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
         return Verdict::ready("Attached", "");
     }
     match object.at("/status/attachError/message").text() {
-        Some(error) => Verdict::pending("AttachError", error),
+        Some(error) => Verdict::pending("AttachError", error.to_owned()),
         None => Verdict::pending("Attaching", "the volume is not attached yet"),
     }
 }

@@ -24,5 +24,6 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
     if error.is_empty() {
         return Verdict::pending("NotReadyToUse", "the snapshot is not ready to use yet");
     }
-    Verdict::failed("SnapshotError", error.get("message").text_or_empty())
+    let message = error.get("message").text_or_empty();
+    Verdict::failed("SnapshotError", message.to_owned())
 }

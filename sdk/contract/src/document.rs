@@ -7,6 +7,9 @@
 use crate::entry::{self, Entry, NONE, Span, Value};
 use crate::trace::{Look, Trace};
 
+/// Start of the decoded strings' places: no text is as long.
+pub(crate) const DECODED: u32 = 1 << 31;
+
 /// A document that is read through [`Node`](crate::Node)s.
 ///
 /// Total: whatever its bytes are, a node that does not exist reads as absent, and every walk ends.
@@ -14,7 +17,7 @@ use crate::trace::{Look, Trace};
 pub struct Document<'a> {
     nodes: &'a [Entry],
     text: &'a str,
-    /// Strings that had escapes; spans that start past the end of the text lie here.
+    /// Strings that had escapes; spans that start at [`DECODED`] or after it lie here.
     decoded: &'a str,
     /// True where no object has two members of one name, so that the first one found is the one.
     is_unique: bool,
@@ -155,10 +158,9 @@ impl<'a> Document<'a> {
 
     #[inline]
     fn place(&self, span: Span) -> (&'a str, usize) {
-        let start = span.start as usize;
-        match start.checked_sub(self.text.len()) {
-            None => (self.text, start),
-            Some(start) => (self.decoded, start),
+        match span.start.checked_sub(DECODED) {
+            None => (self.text, span.start as usize),
+            Some(start) => (self.decoded, start as usize),
         }
     }
 

@@ -60,7 +60,7 @@ pub use relatives::{Found, Relative, Relatives, is_owned};
 pub use reported::Reported;
 pub use text_writer::TextWriter;
 pub use trace::{Reads, Trace};
-pub use tree::{ReadError, Tree};
+pub use tree::{Cursor, ReadError, Tree};
 pub use unasked::{Request, Wider, unasked};
 pub use view::ViewError;
 pub use view_writer::ViewWriter;

@@ -5,8 +5,6 @@
 mod index;
 mod selector;
 
-use std::sync::OnceLock;
-
 use crate::fields::{EVERY_ITEM, tokens};
 use crate::node::Node;
 use crate::relation::{RelatedRule, Relation};
@@ -53,12 +51,11 @@ pub fn is_owned<R: Relative>(owned: &R, owner: &R) -> bool {
     })
 }
 
-/// Objects that were reported together, with an index that is built at the first search: reports of which
-/// nobody asks for related objects cost nothing.
+/// Objects that were reported together, with an index.
 #[derive(Debug, Default)]
 pub struct Relatives<O> {
     objects: O,
-    index: OnceLock<Index>,
+    index: Index,
     ignores_relations: bool,
 }
 
@@ -78,7 +75,7 @@ impl<R: Relative, O: std::ops::Deref<Target = [R]>> Relatives<O> {
     pub fn of(objects: O) -> Self {
         Self {
             objects,
-            index: OnceLock::new(),
+            index: Index::default(),
             ignores_relations: false,
         }
     }
@@ -101,18 +98,17 @@ impl<R: Relative, O: std::ops::Deref<Target = [R]>> Relatives<O> {
     /// Finds the related objects of an object, whose root `json` is, by a rule. The cost grows with what
     /// is found, not with the number of objects.
     pub fn find(&self, rule: &RelatedRule, object: &R, json: Node<'_>) -> Found {
-        let index = self.index.get_or_init(|| Index::of(&self.objects));
         let mut is_whole = true;
         let mut positions = match &rule.relation {
             _ if self.ignores_relations => self.others(object),
-            Relation::Owned => self.owned(index, object),
-            Relation::Descendant => self.descendants(index, object),
-            Relation::Owner => self.owners(index, object),
+            Relation::Owned => self.owned(object),
+            Relation::Descendant => self.descendants(object),
+            Relation::Owner => self.owners(object),
             Relation::SelectedBy(pointer) => {
-                self.selected(index, rule, object, json.at(pointer), &mut is_whole)
+                self.selected(rule, object, json.at(pointer), &mut is_whole)
             }
-            Relation::Labelled(key) => self.labelled(index, object, key),
-            Relation::Named(pointer) => self.named(index, object, json, pointer),
+            Relation::Labelled(key) => self.labelled(object, key),
+            Relation::Named(pointer) => self.named(object, json, pointer),
         };
         positions.retain(|&at| self.matches(rule, at));
         let key = |at: usize| {
@@ -153,22 +149,22 @@ impl<R: Relative, O: std::ops::Deref<Target = [R]>> Relatives<O> {
     }
 
     /// Objects whose owner the object is.
-    fn owned(&self, index: &Index, owner: &R) -> Vec<usize> {
-        let candidates = index.owned_by(owner);
+    fn owned(&self, owner: &R) -> Vec<usize> {
+        let candidates = self.index.owned_by(&self.objects, owner);
         let is_owned = |at: &usize| self.objects.get(*at).is_some_and(|it| is_owned(it, owner));
         candidates.filter(is_owned).collect()
     }
 
     /// Objects whose owner the object is, through any number of others.
-    fn descendants(&self, index: &Index, owner: &R) -> Vec<usize> {
-        let mut found = self.owned(index, owner);
+    fn descendants(&self, owner: &R) -> Vec<usize> {
+        let mut found = self.owned(owner);
         let (mut begin, mut steps) = (0, 1);
         // Objects may own each other in a circle: each is entered once, as far as it was not found before.
         while begin < found.len() && steps < STEPS_MAX {
             let end = found.len();
             for at in begin..end {
                 let parent = found.get(at).and_then(|&at| self.objects.get(at));
-                let children = parent.map(|parent| self.owned(index, parent));
+                let children = parent.map(|parent| self.owned(parent));
                 found.extend(children.unwrap_or_default());
             }
             let new = dedup_after(&mut found, end);
@@ -186,11 +182,13 @@ impl<R: Relative, O: std::ops::Deref<Target = [R]>> Relatives<O> {
     }
 
     /// Objects that own the object.
-    fn owners(&self, index: &Index, owned: &R) -> Vec<usize> {
+    fn owners(&self, owned: &R) -> Vec<usize> {
         let namespace = owned.namespace();
         let named = owned.owners().flat_map(|(_, name, _)| {
-            let cluster_scoped = index.named("", name);
-            index.named(namespace, name).chain(cluster_scoped)
+            let cluster_scoped = self.index.named(&self.objects, "", name);
+            self.index
+                .named(&self.objects, namespace, name)
+                .chain(cluster_scoped)
         });
         let is_owner = |at: &usize| self.objects.get(*at).is_some_and(|it| is_owned(owned, it));
         named.filter(is_owner).collect()
@@ -198,7 +196,6 @@ impl<R: Relative, O: std::ops::Deref<Target = [R]>> Relatives<O> {
 
     fn selected(
         &self,
-        index: &Index,
         rule: &RelatedRule,
         object: &R,
         selector: Node<'_>,
@@ -208,7 +205,8 @@ impl<R: Relative, O: std::ops::Deref<Target = [R]>> Relatives<O> {
             return Vec::new();
         };
         let namespace = object.namespace();
-        let labelled = |key: &str, value: &str| index.labelled(namespace, key, value);
+        let labelled =
+            |key: &str, value: &str| self.index.labelled(&self.objects, namespace, key, value);
         let candidates = selector.narrowest(labelled).unwrap_or_else(|| {
             let of_kind = (0..self.objects.len()).filter(|&at| self.matches(rule, at));
             let candidates: Vec<usize> = of_kind.take(SCANNED_MAX + 1).collect();
@@ -222,7 +220,7 @@ impl<R: Relative, O: std::ops::Deref<Target = [R]>> Relatives<O> {
         candidates.into_iter().filter(is_selected).collect()
     }
 
-    fn labelled(&self, index: &Index, object: &R, key: &str) -> Vec<usize> {
+    fn labelled(&self, object: &R, key: &str) -> Vec<usize> {
         let (namespace, name) = (object.namespace(), object.name());
         let is_labelled = |at: &usize| {
             let it = self.objects.get(*at);
@@ -233,18 +231,21 @@ impl<R: Relative, O: std::ops::Deref<Target = [R]>> Relatives<O> {
         if name.is_empty() {
             return Vec::new();
         }
-        let candidates = index.labelled(namespace, key, name);
+        let candidates = self.index.labelled(&self.objects, namespace, key, name);
         candidates.filter(is_labelled).collect()
     }
 
     /// Objects whose name is at a pointer: in the object's namespace, or cluster-scoped.
-    fn named(&self, index: &Index, object: &R, json: Node<'_>, pointer: &str) -> Vec<usize> {
+    fn named(&self, object: &R, json: Node<'_>, pointer: &str) -> Vec<usize> {
         let steps: Vec<String> = tokens(pointer).collect();
         let mut names = Vec::new();
         collect_texts(json, &steps, &mut names);
         let namespace = object.namespace();
         let candidates = names.into_iter().flat_map(|name| {
-            let found = index.named(namespace, name).chain(index.named("", name));
+            let found = self
+                .index
+                .named(&self.objects, namespace, name)
+                .chain(self.index.named(&self.objects, "", name));
             found.filter(move |at| {
                 let it = self.objects.get(*at);
                 it.is_some_and(|it| {

@@ -7,8 +7,12 @@
 //!
 //! Accepts the same JSON as `serde_json`: at most 127 levels deep, numbers within the range of a float.
 
+mod cursor;
 mod reader;
+mod skip;
 mod string;
+
+pub use cursor::Cursor;
 
 use crate::document::Document;
 use crate::entry::Entry;
@@ -18,6 +22,11 @@ use crate::node::Node;
 /// Levels of objects and arrays that are read; deeper ones are refused. As `serde_json`, and low
 /// enough for the stack the host gives a component.
 const DEPTH_MAX: usize = 127;
+
+/// Bytes of text for which one node is reserved: what objects of clusters have.
+const BYTES_PER_NODE: usize = 18;
+/// Least number of nodes that is reserved.
+const NODES_MIN: usize = 16;
 
 /// The reason why a text was not read. No message repeats the text, because it may be a Secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,37 +68,43 @@ impl Tree {
     /// Not JSON, too deep, or too many values.
     pub fn read(text: &str) -> Result<Self, ReadError> {
         let mut tree = Self::default();
-        tree.reread(text)?;
-        Ok(tree)
+        let nodes = text.len() / BYTES_PER_NODE + NODES_MIN;
+        tree.nodes.reserve(nodes.min(TREE_NODES_MAX));
+        let end = tree.reread(text)?;
+        match reader::skip_space(text.as_bytes(), end) {
+            end if end == text.len() => Ok(tree),
+            end => Err(ReadError::Invalid("text after the end", end)),
+        }
     }
 
-    /// Reads another text into the same memory; after an error the tree is empty.
+    /// Reads the value at the start of another text into the same memory; returns where it ends. After an
+    /// error the tree is empty.
     ///
     /// # Errors
     /// As [`Tree::read`].
-    pub fn reread(&mut self, text: &str) -> Result<(), ReadError> {
+    pub(crate) fn reread(&mut self, text: &str) -> Result<usize, ReadError> {
         self.nodes.clear();
         self.decoded.clear();
-        let read = reader::read(text, &mut self.nodes, &mut self.decoded);
+        let read = reader::read(text, self);
         if read.is_err() {
             self.nodes.clear();
         }
-        self.may_repeat = read?;
-        Ok(())
+        read
+    }
+
+    /// A copy without spare memory.
+    pub(crate) fn compact(&self) -> Self {
+        Self {
+            nodes: self.nodes.as_slice().to_vec(),
+            decoded: self.decoded.as_str().to_owned(),
+            may_repeat: self.may_repeat,
+        }
     }
 
     /// The document of this tree and the text it was read from. With another text its strings are
     /// other ones, or empty.
     pub fn document<'a>(&'a self, text: &'a str) -> Document<'a> {
         Document::of_tree(&self.nodes, text, &self.decoded, !self.may_repeat)
-    }
-
-    /// Lets go of memory that is larger than this many nodes.
-    pub fn shrink_to(&mut self, nodes: usize) {
-        self.nodes.clear();
-        self.nodes.shrink_to(nodes);
-        self.decoded.clear();
-        self.decoded.shrink_to(nodes);
     }
 
     /// Bytes of memory that it holds.

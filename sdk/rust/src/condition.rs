@@ -1,5 +1,7 @@
 //! Conditions: the list most controllers report in.
 
+use std::borrow::Cow;
+
 use crate::Node;
 
 /// `True`, `False` or `Unknown`; anything else reads as `Unknown`.
@@ -62,11 +64,11 @@ impl<'a> Condition<'a> {
         self.node.get("reason").text_or_empty()
     }
 
-    /// Its `reason`, or where it has none `default`.
-    pub fn reason_or(&self, default: &'a str) -> &'a str {
+    /// Its `reason`, or where it has none `default`: for the reason of a verdict.
+    pub fn reason_or(&self, default: &'static str) -> Cow<'static, str> {
         match self.reason() {
-            "" => default,
-            reason => reason,
+            "" => Cow::Borrowed(default),
+            reason => Cow::Owned(reason.to_owned()),
         }
     }
 

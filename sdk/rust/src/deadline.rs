@@ -1,5 +1,7 @@
 //! Verdicts that change with the time alone.
 
+use std::borrow::Cow;
+
 use crate::Verdict;
 
 impl Verdict {
@@ -19,8 +21,8 @@ impl Verdict {
     pub fn pending_until(
         deadline_ms: i64,
         now_ms: i64,
-        reason: impl Into<String>,
-        message: impl Into<String>,
+        reason: impl Into<Cow<'static, str>>,
+        message: impl Into<Cow<'static, str>>,
     ) -> Self {
         let (reason, message) = (reason.into(), message.into());
         if now_ms < deadline_ms {

@@ -20,7 +20,7 @@
 //!         Ok(match widget.at("/status/phase").text() {
 //!             Some("Running") => Verdict::ready("Running", ""),
 //!             Some("Draining") => Verdict::new(DRAINING, "Draining", "finishing its work"),
-//!             phase => Verdict::pending("NotRunning", phase.unwrap_or("no phase yet")),
+//!             phase => Verdict::pending("NotRunning", phase.unwrap_or("no phase yet").to_owned()),
 //!         })
 //!     }
 //!

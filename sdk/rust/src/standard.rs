@@ -55,7 +55,7 @@ pub fn presence(object: &Object<'_>) -> Verdict {
 pub fn progress(object: &Object<'_>) -> Option<Verdict> {
     let conditions = object.conditions();
     if let Some(stalled) = conditions.find("Stalled").filter(crate::Condition::is_true) {
-        let verdict = Verdict::failed(stalled.reason_or("Stalled"), stalled.message());
+        let verdict = Verdict::failed(stalled.reason_or("Stalled"), stalled.message().to_owned());
         return Some(verdict.since(stalled.since_ms()));
     }
     if object.is_stale() {
@@ -65,7 +65,7 @@ pub fn progress(object: &Object<'_>) -> Option<Verdict> {
         .find("Reconciling")
         .filter(crate::Condition::is_true)?;
     let reason = reconciling.reason_or("Reconciling");
-    Some(Verdict::pending(reason, reconciling.message()).since(reconciling.since_ms()))
+    Some(Verdict::pending(reason, reconciling.message().to_owned()).since(reconciling.since_ms()))
 }
 
 /// Present, because the report has no spec: reporters of the first generation leave it out. Counts

@@ -25,19 +25,27 @@ pub struct Verdict {
 macro_rules! shorthand {
     ($($(#[$doc:meta])* $name:ident => $state:ident),+ $(,)?) => {$(
         $(#[$doc])*
-        pub fn $name(reason: impl Into<String>, message: impl Into<String>) -> Self {
+        pub fn $name(
+            reason: impl Into<Cow<'static, str>>,
+            message: impl Into<Cow<'static, str>>,
+        ) -> Self {
             Self::new(states::$state, reason, message)
         }
     )+};
 }
 
 impl Verdict {
-    /// A verdict with any declared state.
-    pub fn new(state: State, reason: impl Into<String>, message: impl Into<String>) -> Self {
+    /// A verdict with any declared state. A text of the object is passed as a `String` of its own; one that
+    /// is known when the interpreter is compiled costs nothing.
+    pub fn new(
+        state: State,
+        reason: impl Into<Cow<'static, str>>,
+        message: impl Into<Cow<'static, str>>,
+    ) -> Self {
         Self {
             state,
-            reason: Cow::Owned(reason.into()),
-            message: Cow::Owned(message.into()),
+            reason: reason.into(),
+            message: message.into(),
             since_ms: None,
             recheck_at_ms: None,
         }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use kindsight_interpreter::{Memo, Siblings, Worker};
-use kindsight_model::Source;
+use kindsight_model::{LoadStep, Source};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Metadata, Subscriber, span};
 
@@ -75,6 +75,33 @@ fn logged(what: &str) -> (Vec<String>, String) {
     });
     let lines = lines.0.lock().expect("no panic").clone();
     (lines, judged.reason.to_string())
+}
+
+/// What is loaded or refused logs a thousand lines in each of `describe` and `fixtures`.
+const FLOODS: &str = r#""name": "talker", "describe": "flood-log", "list-fixtures": "flood-log""#;
+
+#[test]
+fn lines_that_are_dropped_while_a_component_is_loaded_are_counted_and_told() {
+    let interpreters = start(one_worker());
+    let talker = hostile(&interpreters, &format!("{{{FLOODS}}}"));
+    let told = "1936 of its log lines were dropped while it was loaded: it may log 32 in a call, 100 in 10 s";
+    assert_eq!(talker.description().warnings, [told]);
+    for live in [vec![(Source::Upload, talker)], Vec::new()] {
+        let expected = (!live.is_empty()).then_some(1936);
+        interpreters.publish(live).expect("a set");
+        let set = interpreters.published();
+        let stats = set.stats("talker");
+        assert_eq!(stats.map(|it| it.snapshot().log_lines_dropped), expected);
+    }
+
+    let wrong = format!(r#"{{{FLOODS}, "states": ["Ready", "Ready"]}}"#);
+    let refused = interpreters.load(&kindsight_tests::hostile(&wrong));
+    let refused = refused.expect_err("a state is declared twice");
+    let text = refused.to_string();
+    let told = told.replace("1936", "968");
+    assert!(text.starts_with("its description is wrong: "), "{text}");
+    assert!(text.ends_with(&format!("; {told}")), "{text}");
+    assert_eq!(refused.step(), LoadStep::Tried);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Detail;
+use crate::explanation::Explanation;
 
 /// One resource.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -76,6 +77,11 @@ pub struct Resource<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = InterpretedBy)]
     pub interpreter: Option<Arc<InterpretedBy>>,
+    /// With `explain=true`: what that interpreter declares of the state and the reason; left out where it
+    /// declares nothing of either.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Explanation)]
+    pub explanation: Option<Explanation>,
 }
 
 impl<'a> Resource<'a> {
@@ -96,6 +102,7 @@ impl<'a> Resource<'a> {
             hook: None,
             owner: None,
             interpreter: None,
+            explanation: None,
         }
     }
 }

@@ -184,7 +184,7 @@ async fn an_unchanged_file_is_not_reported_again() {
         write(folder, "a.json", &bundle("7-a", "one"));
         write(folder, "bad.json", "{");
     });
-    let bad = "unreadable bad.json: not a ResourceBundleState: EOF while parsing an object at line 1 column 1";
+    let bad = "unreadable bad.json: not a ResourceBundleState: no key at byte 1";
     followed.expect(&[bad, "p+c 7-a: one", "synced"]).await;
     for round in 0..5 {
         let again = bundle("7-a", "one");

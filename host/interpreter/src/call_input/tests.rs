@@ -54,14 +54,15 @@ fn owned(number: usize, bytes: usize) -> Object {
 #[test]
 fn related_objects_that_do_not_fit_are_left_out_and_it_says_so() {
     let many: Vec<Object> = (0..200).map(|number| owned(number, 200 * 1024)).collect();
+    let siblings = Siblings::of(many.clone().into());
     for encoding in [Encoding::Text, Encoding::View] {
         let mut input = filled(encoding, many.clone());
         // The sets that follow say at least that they are empty.
         assert!(input.key(encoding).len() <= INPUT_BYTES_MAX + 1024);
-        let passed: usize = input.sets.iter().map(|set| set.objects.len()).sum();
+        let passed: usize = input.sets.iter().map(|set| set.count).sum();
         assert!((35..42).contains(&passed), "{passed}");
         assert!(input.sets.iter().all(|set| set.total == 200));
-        assert_eq!(&*input.related_objects()[1].name, "001");
+        assert_eq!(&*input.related_objects(&siblings)[1].name, "001");
         input.clear();
         assert!(input.bytes.capacity() <= BUFFER_BYTES_KEPT_MAX);
         assert!(input.related.is_empty(), "no object is held any longer");
@@ -86,6 +87,21 @@ fn both_encodings_say_the_same() {
         assert!(text.get(part).is_same(view.get(part)), "{part}");
     }
     assert!(view.get(member::SETTINGS).is_object());
+}
+
+#[test]
+fn both_encodings_are_shown_as_the_same_json() {
+    for encoding in [Encoding::Text, Encoding::View] {
+        let input = filled(encoding, Vec::new());
+        let json = input.to_json(encoding, Some(7), &Settings::of(None));
+        let set = r#"{"coverage":"unknown","total":0,"objects":[]}"#;
+        let object = r#"{"metadata":{"name":"o","uid":"u"},"apiVersion":"","kind":"Owner"}"#;
+        let related = [set; 8].join(",");
+        assert_eq!(
+            json,
+            format!(r#"{{"object":{object},"related":[{related}],"settings":{{}},"now-ms":7}}"#)
+        );
+    }
 }
 
 #[test]

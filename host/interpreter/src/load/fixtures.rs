@@ -5,19 +5,17 @@ mod explanation;
 use std::sync::Arc;
 
 use kindsight_contract::{ExpectedFailure, Fixture, Given, cut};
-use kindsight_model::{Digest, Object, Verdict, clean};
-use wasmtime::component::InstancePre;
+use kindsight_model::{Object, Verdict, clean};
 
-use super::{Instance, unnamed};
+use super::{Asked, Instance};
 use crate::call_input::Settings;
 use crate::describe::Description;
-use crate::exports::Exports;
 use crate::fault::Fault;
-use crate::instance_context::InstanceContext;
 use crate::interpreter::Interpreter;
 use crate::limits::{LOAD_DEADLINE, Limits, SUMMARY_BYTES_MAX};
 use crate::load_error::LoadError;
 use crate::related::Siblings;
+use crate::stats::CallStats;
 use crate::trial::{Trial, TrialError};
 
 /// Fixtures whose failure is explained, which takes up to 64 calls each.
@@ -25,14 +23,12 @@ const EXPLAINED_MAX: usize = 3;
 
 /// Asks the component for its fixtures. Warnings about them are added to those of the description.
 pub(super) fn list(
-    pre: &InstancePre<InstanceContext>,
-    exports: &Exports,
-    digest: &Digest,
+    asked: Asked<'_>,
     limits: &Limits,
     description: &mut Description,
 ) -> Result<Vec<Fixture>, LoadError> {
-    let mut instance = Instance::start(pre, unnamed(digest), limits, LOAD_DEADLINE)?;
-    let fixtures = exports.fixtures(&mut instance.store, &instance.made);
+    let mut instance = Instance::start(asked, limits, LOAD_DEADLINE)?;
+    let fixtures = asked.exports.fixtures(&mut instance.store, &instance.made);
     let fixtures = fixtures.map_err(|error| LoadError::Shapes(format!("{error:#}")))?;
     let json = instance.call("fixtures", &fixtures)?;
     let (fixtures, warnings) = Fixture::parse_all(&json).map_err(LoadError::FixtureList)?;
@@ -53,8 +49,13 @@ pub(crate) fn listed(
     limits: &Limits,
 ) -> Result<Vec<Fixture>, LoadError> {
     let mut description = interpreter.description().clone();
-    let (pre, exports) = (interpreter.pre(), interpreter.exports());
-    list(pre, exports, interpreter.digest(), limits, &mut description)
+    let asked = Asked {
+        pre: interpreter.pre(),
+        exports: interpreter.exports(),
+        digest: interpreter.digest(),
+        stats: &Arc::default(),
+    };
+    list(asked, limits, &mut description)
 }
 
 /// Tries every fixture, on one instance as production does.
@@ -62,8 +63,9 @@ pub(super) fn try_all(
     interpreter: &Interpreter,
     limits: &Limits,
     fixtures: &[Fixture],
+    stats: &Arc<CallStats>,
 ) -> Result<(), LoadError> {
-    let mut trial = Trial::new(interpreter, limits);
+    let mut trial = Trial::counted(interpreter, limits, stats);
     let mut wrong = Vec::new();
     for fixture in fixtures {
         let Some(mismatch) = mismatch(&mut trial, fixture) else {

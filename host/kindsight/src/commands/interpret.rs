@@ -4,20 +4,19 @@
 
 mod findings;
 pub(crate) mod input;
+mod judged;
 mod output;
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use kindsight_api::interpret::ObjectVerdict;
-use kindsight_model::Object;
 use kindsight_server::interpreter::{Interpreters, LOG_LINES_MAX, LOG_LINES_PER_SPAN_MAX, Limits};
 use kindsight_server::{
-    Document, Group, SettingsByName, cache_folder, now_ms, start_interpreters, start_local_logging,
+    SettingsByName, cache_folder, now_ms, start_interpreters, start_local_logging,
 };
 
 use crate::cli::{self, InterpretArgs, SettingsFile};
 use crate::commands::interpret::findings::Findings;
+use crate::commands::interpret::judged::{Show, judged};
 use crate::commands::interpret::output::Printer;
 use crate::commands::interpreters::{requests, tables};
 
@@ -42,15 +41,19 @@ pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<ExitCode> {
     let now_ms = args
         .now
         .map_or_else(now_ms, jiff::Timestamp::as_millisecond);
+    let show = Show {
+        explain: args.explain,
+        input: args.show_input,
+    };
     let mut printer = Printer::new(std::io::stdout().lock(), args.output, args.explain);
     let mut findings = Findings::new(&args.fail_on);
     let mut unread = 0;
     for source in input::sources(&args.inputs) {
         let outcome = source.and_then(|mut source| {
             source.read(|group| {
-                let verdicts = judged(&local.interpreters, group, now_ms);
-                findings.add(&verdicts);
-                printer.print(&verdicts)
+                let judged = judged(&local.interpreters, group, now_ms, show)?;
+                findings.add(&judged);
+                printer.print(&judged)
             })
         });
         if let Err(error) = outcome {
@@ -98,35 +101,4 @@ fn settings(files: &[SettingsFile]) -> anyhow::Result<SettingsByName> {
         anyhow::ensure!(before.is_none(), "--settings gives those of `{name}` twice");
     }
     Ok(settings)
-}
-
-/// One verdict per document, in order.
-fn judged(interpreters: &Interpreters, group: Group, now_ms: i64) -> Vec<ObjectVerdict> {
-    let mut objects: Vec<Object> = Vec::with_capacity(group.documents.len());
-    let inputs: Vec<Result<(), String>> = group
-        .documents
-        .into_iter()
-        .map(|document| match document {
-            Document::Object(object) => {
-                objects.push(object);
-                Ok(())
-            }
-            Document::Other(why) => Err(why),
-        })
-        .collect();
-    let objects: Arc<[Object]> = objects.into();
-    let judged = if group.related {
-        interpreters.judge(&objects, now_ms)
-    } else {
-        interpreters.judge_each(&objects, now_ms)
-    };
-    let mut verdicts = objects
-        .iter()
-        .zip(judged)
-        .map(|(object, verdict)| ObjectVerdict::new(object, verdict));
-    let lines = inputs.into_iter().filter_map(|input| match input {
-        Ok(()) => verdicts.next(),
-        Err(why) => Some(ObjectVerdict::not_an_object(why)),
-    });
-    lines.collect()
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use expect_test::expect;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -181,6 +182,84 @@ fn dropped_log_lines_are_counted() {
     let dropped =
         "kindsight: 968 log lines of things were dropped: it may log 32 in a call, 100 in 10 s";
     assert_eq!(lines[32], dropped);
+}
+
+#[test]
+fn what_an_interpreter_declares_of_a_reason_and_a_state_is_explained() {
+    let place = Place::new();
+    let things = place.things(
+        r#", "final": "Gone", "reasons": [["AsAsked", "It did so", "https://example.com/asked"], ["Told", "It told", null]]"#,
+    );
+    let args = ["interpret", "--interpreter", str(&things), "--explain"];
+    let job = r#"{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {},
+        "status": {"conditions": [{"type": "Complete", "status": "True"}]}}"#;
+    let input = format!("{}\n{job}", thing(""));
+    let table = text(&run(&args, &input).stdout);
+    let notes: Vec<&str> = table
+        .lines()
+        .filter(|line| line.starts_with("  "))
+        .collect();
+    let asked = "  AsAsked: It did so (https://example.com/asked)";
+    assert_eq!(notes, [asked, "  Succeeded is final"], "{table}");
+
+    let json = run(&[&args[..], &["-o", "json"]].concat(), &input).stdout;
+    let json: Value = serde_json::from_slice(&json).unwrap();
+    let asked =
+        serde_json::json!({"summary": "It did so", "help-url": "https://example.com/asked"});
+    assert_eq!(json["verdicts"][0]["explanation"], asked);
+    assert_eq!(
+        json["verdicts"][1]["explanation"],
+        serde_json::json!({"final": true})
+    );
+    let silent = run(&args[..3], &thing("")).stdout;
+    assert!(!text(&silent).contains("did so"));
+}
+
+const SERVICE: &str = r#"{"apiVersion": "v1", "kind": "List", "items": [
+    {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "x", "annotations": {"note": "long"}}, "spec": {"selector": {"app": "s"}}},
+    {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice",
+     "metadata": {"name": "s-1", "namespace": "x", "labels": {"kubernetes.io/service-name": "s"}},
+     "endpoints": [{"addresses": ["10.0.0.1"], "conditions": {"ready": true}}]}]}"#;
+
+#[test]
+fn the_input_of_a_built_in_interpreter_is_shown_as_it_is_given() {
+    let args = ["interpret", "--show-input", "--now", "2026-01-01T00:00:00Z"];
+    let table = text(&run(&args, SERVICE).stdout);
+    expect![[r#"
+        KIND           NAMESPACE  NAME  STATE    REASON    MESSAGE
+        Service        x          s     Present  NoStatus  its status is not reported
+          input of core 0.1.0: {"object":{"apiVersion":"v1","kind":"Service","metadata":{},"spec":{"selector":{"app":"s"}}},"related":[{"coverage":"partial","total":1,"objects":[{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"s-1","namespace":"x"},"endpoints":[{"conditions":{"ready":true}}]}]}],"settings":{"imagePullGraceSeconds":60,"unschedulableGraceSeconds":15}}
+        EndpointSlice  x          s-1   Present  NoStatus  it reports no status
+          input of generic 0.1.0: {"object":{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{}},"related":[],"settings":{"statusGraceSeconds":30},"now-ms":1767225600000}
+    "#]].assert_eq(&table);
+
+    let json = run(&[&args[..], &["-o", "json"]].concat(), SERVICE).stdout;
+    let json: Value = serde_json::from_slice(&json).unwrap();
+    let input = &json["verdicts"][0]["inputs"][0];
+    assert_eq!(input["interpreter"], "core 0.1.0");
+    let yaml = text(&run(&[&args[..], &["-o", "yaml"]].concat(), SERVICE).stdout);
+    let first = yaml.split("---\n").nth(1).unwrap();
+    let first: Value = serde_saphyr::from_str(first).unwrap();
+    assert_eq!(first, json["verdicts"][0]);
+}
+
+#[test]
+fn the_input_of_an_interpreter_that_declines_is_shown_before_that_of_the_next() {
+    let place = Place::new();
+    let things = place.things("");
+    let args = ["interpret", "--interpreter", str(&things)];
+    let args = [&args[..], &["--show-input", "-o", "jsonl"]].concat();
+    let line = run(&args, &thing("unsupported")).stdout;
+    let line: Value = serde_json::from_slice(&line).unwrap();
+    let inputs = line["inputs"].as_array().unwrap();
+    let names: Vec<&Value> = inputs.iter().map(|it| &it["interpreter"]).collect();
+    assert_eq!(names, ["things 1.0.0", "generic 0.1.0"]);
+    let cut = serde_json::json!({
+        "object": {"apiVersion": "hostile.example.com/v1", "kind": "Thing", "spec": {"do": "unsupported"}},
+        "related": [],
+        "settings": {},
+    });
+    assert_eq!(inputs[0]["input"], cut);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The Kinds of which the objects at hand are known to be all, for those who judge by related objects.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::coverage::LISTS;
@@ -32,12 +32,29 @@ words! {
 pub struct CoveredKinds {
     /// None for objects that nobody reports: they were sent with a request, or read from files.
     coverage: Option<Coverage>,
-    /// Group and Kind of the objects at hand.
-    seen: HashSet<(Arc<str>, Arc<str>)>,
-    /// Group and Kind of the items that cannot be read.
-    unread: HashSet<(Arc<str>, Arc<str>)>,
+    /// The Kinds of the objects at hand.
+    seen: Kinds,
+    /// The Kinds of the items that cannot be read.
+    unread: Kinds,
     /// True if an item cannot be read that may be of any Kind.
     is_any_unread: bool,
+}
+
+/// Kinds by group: searched without a copy of either.
+#[derive(Debug, Clone, Default)]
+struct Kinds(HashMap<Arc<str>, HashSet<Arc<str>>>);
+
+impl Kinds {
+    fn add(&mut self, gvk: &Gvk) {
+        if !self.has(&gvk.group, &gvk.kind) {
+            let kinds = self.0.entry(Arc::clone(&gvk.group)).or_default();
+            kinds.insert(Arc::clone(&gvk.kind));
+        }
+    }
+
+    fn has(&self, group: &str, kind: &str) -> bool {
+        self.0.get(group).is_some_and(|kinds| kinds.contains(kind))
+    }
 }
 
 impl CoveredKinds {
@@ -48,12 +65,11 @@ impl CoveredKinds {
             ..Self::default()
         };
         for Object { gvk, .. } in objects {
-            let kind = (Arc::clone(&gvk.group), Arc::clone(&gvk.kind));
-            kinds.seen.insert(kind);
+            kinds.seen.add(gvk);
         }
         for item in rejected {
             match kind_of(item) {
-                Some(kind) => drop(kinds.unread.insert(kind)),
+                Some(gvk) => kinds.unread.add(&gvk),
                 None => kinds.is_any_unread = true,
             }
         }
@@ -65,16 +81,15 @@ impl CoveredKinds {
         Self::default()
     }
 
-    /// The coverage of a Kind; its version does not matter.
-    pub fn covers(&self, gvk: &Gvk) -> KindCoverage {
+    /// The coverage of a Kind.
+    pub fn covers(&self, group: &str, kind: &str) -> KindCoverage {
         let Some(coverage) = &self.coverage else {
             return KindCoverage::Partial;
         };
-        let kind = (Arc::clone(&gvk.group), Arc::clone(&gvk.kind));
-        let is_seen = self.seen.contains(&kind);
-        let is_watched = is_seen || Coverage::has_list(&gvk.group, &gvk.kind);
-        let is_covered = coverage.covers(Some(&gvk.group), &gvk.kind) == Covered::Yes;
-        let is_unread = self.is_any_unread || self.unread.contains(&kind);
+        let is_seen = self.seen.has(group, kind);
+        let is_watched = is_seen || Coverage::has_list(group, kind);
+        let is_covered = coverage.covers(Some(group), kind) == Covered::Yes;
+        let is_unread = self.is_any_unread || self.unread.has(group, kind);
         match (is_covered && is_watched && !is_unread, is_seen) {
             (true, _) => KindCoverage::Complete,
             (false, true) => KindCoverage::Partial,
@@ -90,14 +105,13 @@ impl Bundle {
     }
 }
 
-/// Group and Kind of an item that cannot be read: by what it says, else by its list; `None` for one that may
-/// be of any Kind.
-fn kind_of(item: &Rejected) -> Option<(Arc<str>, Arc<str>)> {
+/// Kind of an item that cannot be read: by what it says, else by its list; `None` for one that may be of
+/// any Kind.
+fn kind_of(item: &Rejected) -> Option<Gvk> {
     let told = item.identity.as_ref().map(|it| it.gvk.clone());
     let list = item.pointer.split('/').nth(2);
     let listed = || LISTS.iter().find(|it| Some(it.field) == list);
-    let gvk = told.or_else(|| listed().map(super::coverage::List::gvk))?;
-    Some((gvk.group, gvk.kind))
+    told.or_else(|| listed().map(super::coverage::List::gvk))
 }
 
 #[cfg(test)]
@@ -115,8 +129,11 @@ mod tests {
     fn check(status: &Value, expected: &[(&str, &str, KindCoverage)]) {
         let kinds = kinds(&status.to_string());
         for &(group, kind, covered) in expected {
-            let gvk = Gvk::new(group, "v1", kind);
-            assert_eq!(kinds.covers(&gvk), covered, "{group}/{kind} in {status}");
+            assert_eq!(
+                kinds.covers(group, kind),
+                covered,
+                "{group}/{kind} in {status}"
+            );
         }
     }
 
@@ -198,14 +215,14 @@ mod tests {
     fn a_report_that_is_cut_covers_nothing_in_full() {
         let items = vec!["{}"; BUNDLE_ITEMS_MAX + 1].join(",");
         let kinds = kinds(&format!(r#"{{"podStatuses":[{items}]}}"#));
-        assert_eq!(kinds.covers(&Gvk::new("", "v1", "Pod")), Partial);
-        assert_eq!(kinds.covers(&Gvk::new("batch", "v1", "Job")), Unknown);
+        assert_eq!(kinds.covers("", "Pod"), Partial);
+        assert_eq!(kinds.covers("batch", "Job"), Unknown);
     }
 
     #[test]
     fn what_was_sent_or_read_from_files_is_never_known_to_be_all() {
         let kinds = CoveredKinds::partial();
-        assert_eq!(kinds.covers(&Gvk::new("", "v1", "Pod")), Partial);
-        assert_eq!(kinds.covers(&Gvk::new("x.org", "v1", "Thing")), Partial);
+        assert_eq!(kinds.covers("", "Pod"), Partial);
+        assert_eq!(kinds.covers("x.org", "Thing"), Partial);
     }
 }

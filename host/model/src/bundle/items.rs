@@ -1,24 +1,25 @@
 //! Items of a bundle: the lists of one Kind each, and the list of any Kind.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use std::hash::BuildHasher as _;
 use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use serde::de::MapAccess;
-use serde_json::value::RawValue;
+use kindsight_contract::{Node, Tree};
 
 use super::coverage::{Coverage, LISTS};
 use super::edits::Edits;
+use super::status::{ListItem, Lists, TREES_BYTES_MAX};
 use super::{BUNDLE_ITEMS_MAX, Rejected, RejectedIdentity};
-use crate::lenient::{self, Elements, Lenient, Text};
-use crate::object::{identity, read_object};
+use crate::object::{NO_BRACE, identity};
 use crate::redact::{may_hold_secret, redacted, with_res};
+use crate::texts::Texts;
 use crate::{Gvk, OBJECT_BYTES_MAX, Object, ObjectError};
 
 /// Field of the list of any Kind.
-const ANY_KIND: &str = "resourceStatuses";
+pub(super) const ANY_KIND: &str = "resourceStatuses";
 
 /// Standard base64, with or without padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -33,34 +34,6 @@ const NOT_BASE64: &str = "?";
 /// Maximum length of a base64-encoded object, in bytes.
 const ENCODED_BYTES_MAX: usize = OBJECT_BYTES_MAX.div_ceil(3) * 4;
 
-/// The lists in the `status` of a bundle. `ready` and `resourceCount` are ignored: no monitor keeps them
-/// up to date.
-#[derive(Default)]
-pub(super) struct Lists<'de> {
-    by_field: BTreeMap<&'static str, &'de RawValue>,
-    /// The values of all other members, and of lists that a later duplicate replaced.
-    unread: Vec<&'de RawValue>,
-}
-
-impl<'de> Lenient<'de> for Lists<'de> {
-    fn member<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        let mut fields = LISTS.iter().map(|list| list.field).chain([ANY_KIND]);
-        let value = map.next_value()?;
-        let unread = match fields.find(|&field| field == key) {
-            Some(field) => self.by_field.insert(field, value),
-            None => Some(value),
-        };
-        self.unread.extend(unread);
-        Ok(())
-    }
-}
-
-impl Lists<'_> {
-    fn text(&self, field: &str) -> Option<&str> {
-        self.by_field.get(field).map(|list| list.get())
-    }
-}
-
 /// The contents of the `status` of a bundle.
 pub(super) struct Contents {
     pub(super) objects: Vec<Object>,
@@ -71,15 +44,17 @@ pub(super) struct Contents {
 }
 
 /// Reads every item of every list of this status.
-pub(super) fn read(lists: &Lists<'_>, status: &str) -> Contents {
+pub(super) fn read(mut lists: Lists<'_>, status: &str) -> Contents {
     let mut items = Items::of(status);
     for list in &LISTS {
         let gvk = list.gvk();
-        items.read_list(lists, list.field, |item| read_item(item, &gvk));
+        items.read_list(&mut lists, list.field, |item, texts| {
+            read_item(item, &gvk, texts)
+        });
     }
-    items.read_list(lists, ANY_KIND, read_entry);
+    items.read_list(&mut lists, ANY_KIND, |item, texts| read_entry(&item, texts));
     for value in &lists.unread {
-        items.edits.pass_over(value.get());
+        items.edits.pass_over(value);
     }
     let coverage = Coverage::of(
         |field| lists.text(field),
@@ -108,8 +83,10 @@ struct ItemError {
 struct Items<'s> {
     objects: Vec<Object>,
     rejected: Vec<Rejected>,
-    /// Positions in `objects` by Kind, namespace and name.
-    positions: HashMap<(Gvk, Arc<str>, Arc<str>), usize>,
+    /// Texts that the objects share.
+    texts: Texts,
+    /// Positions in `objects` by a hash of Kind, namespace and name, or the next free number after it.
+    positions: HashMap<u64, usize>,
     /// Number of items read; at most [`BUNDLE_ITEMS_MAX`].
     count: usize,
     /// Number of items over the limit, and the pointer to the first of them.
@@ -119,15 +96,12 @@ struct Items<'s> {
     tree_bytes: usize,
 }
 
-/// Bytes of trees that one bundle's objects keep until they are judged. Objects past that are read again
-/// then.
-const TREES_BYTES_MAX: usize = 16 * 1024 * 1024;
-
 impl<'s> Items<'s> {
     fn of(status: &'s str) -> Self {
         Self {
             objects: Vec::new(),
             rejected: Vec::new(),
+            texts: Texts::default(),
             positions: HashMap::new(),
             count: 0,
             dropped: None,
@@ -136,44 +110,48 @@ impl<'s> Items<'s> {
         }
     }
 
-    fn read_list(&mut self, lists: &Lists<'_>, field: &str, read: impl Fn(&str) -> Item) {
-        let pointer = format!("/status/{field}");
-        let Some(list) = lists.text(field).filter(|list| *list != "null") else {
+    fn read_list(
+        &mut self,
+        lists: &mut Lists<'_>,
+        field: &str,
+        read: impl Fn(ListItem<'_>, &mut Texts) -> Item,
+    ) {
+        let Some(list) = lists.take(field).filter(|list| list.text != "null") else {
             return;
         };
-        let elements = match elements(list) {
-            Ok(elements) => elements,
-            Err(error) => {
-                self.edits.pass_over(list);
-                return self.rejected.push(Rejected {
-                    pointer,
-                    error,
-                    identity: None,
-                });
-            }
+        let Some(items) = list.items else {
+            self.edits.pass_over(list.text);
+            return self.rejected.push(Rejected {
+                pointer: format!("/status/{field}"),
+                error: ObjectError::NotAnObject("expected an array of objects".to_owned()),
+                identity: None,
+            });
         };
-        let taken = elements.kept.len().min(BUNDLE_ITEMS_MAX - self.count);
+        let number = items.kept.len();
+        let taken = number.min(BUNDLE_ITEMS_MAX - self.count);
         self.count += taken;
-        for (index, item) in elements.kept.iter().take(taken).enumerate() {
-            let Item { object, redacted } = read(item.get());
+        let mut last = None;
+        for (index, item) in items.kept.into_iter().take(taken).enumerate() {
+            let text = item.text;
+            last = Some(text);
+            let Item { object, redacted } = read(item, &mut self.texts);
             if let Some(redacted) = redacted {
-                self.edits.replace(item.get(), redacted);
+                self.edits.replace(text, redacted);
             }
             match object {
                 Ok(object) => self.keep(object),
                 Err(rejected) => self.rejected.push(Rejected {
-                    pointer: format!("{pointer}/{index}{}", rejected.place),
+                    pointer: format!("/status/{field}/{index}{}", rejected.place),
                     error: rejected.error,
                     identity: rejected.identity,
                 }),
             }
         }
-        let rest = elements.kept.len() - taken + elements.dropped;
+        let rest = number - taken + items.dropped;
         if rest > 0 {
-            let first = || (0, format!("{pointer}/{taken}"));
+            let first = || (0, format!("/status/{field}/{taken}"));
             self.dropped.get_or_insert_with(first).0 += rest;
-            let last = taken.checked_sub(1).and_then(|at| elements.kept.get(at));
-            self.edits.cut(list, last.map(|last| last.get()), rest);
+            self.edits.cut(list.text, last, rest);
         }
     }
 
@@ -183,14 +161,19 @@ impl<'s> Items<'s> {
         if self.tree_bytes > TREES_BYTES_MAX {
             object.settle();
         }
-        let position = self.objects.len();
         if !object.name.is_empty() {
-            let (namespace, name) = (Arc::clone(&object.namespace), Arc::clone(&object.name));
-            let known = self.positions.entry((object.gvk.clone(), namespace, name));
-            if let Some(earlier) = self.objects.get_mut(*known.or_insert(position)) {
-                *earlier = object;
-                return;
+            let identity = (&object.gvk, &object.namespace, &object.name);
+            let mut slot = self.positions.hasher().hash_one(identity);
+            while let Some(earlier) = self.positions.get(&slot) {
+                let earlier = self.objects.get_mut(*earlier);
+                let earlier = earlier.filter(|it| (&it.gvk, &it.namespace, &it.name) == identity);
+                if let Some(earlier) = earlier {
+                    *earlier = object;
+                    return;
+                }
+                slot = slot.wrapping_add(1);
             }
+            self.positions.insert(slot, self.objects.len());
         }
         self.objects.push(object);
     }
@@ -212,22 +195,16 @@ impl<'s> Items<'s> {
     }
 }
 
-fn elements(list: &str) -> Result<Elements<'_, BUNDLE_ITEMS_MAX>, ObjectError> {
-    if !list.starts_with('[') {
-        return Err(ObjectError::NotAnObject(
-            "expected an array of objects".to_owned(),
-        ));
-    }
-    lenient::read(list).map_err(|error| ObjectError::NotAnObject(error.to_string()))
-}
-
 /// Reads an item of a list of one Kind.
-fn read_item(item: &str, gvk: &Gvk) -> Item {
+fn read_item(item: ListItem<'_>, gvk: &Gvk, texts: &mut Texts) -> Item {
+    let ListItem { text, tree } = item;
     // Checked before it is copied.
-    let read = if item.len() > OBJECT_BYTES_MAX {
-        Err(ObjectError::TooLarge(item.len()))
+    let read = if text.len() > OBJECT_BYTES_MAX {
+        Err(ObjectError::TooLarge(text.len()))
+    } else if let Some(tree) = tree {
+        Object::read_tree(text.into(), tree, Some(gvk), texts)
     } else {
-        Object::read(&item.into(), Some(gvk))
+        Object::read(text.into(), Some(gvk), texts)
     };
     match read {
         Ok((object, is_redacted)) => Item {
@@ -235,14 +212,14 @@ fn read_item(item: &str, gvk: &Gvk) -> Item {
             object: Ok(object),
         },
         Err(error) => {
-            let (namespace, name) = identity(item);
+            let (namespace, name) = identity(text);
             Item {
                 object: Err(ItemError {
                     place: "",
                     error,
                     identity: RejectedIdentity::of(gvk.clone(), &namespace, &name),
                 }),
-                redacted: match redacted(item, gvk.is_secret()) {
+                redacted: match redacted(text, gvk.is_secret()) {
                     Ok(redacted) => redacted,
                     Err(_) => Some("null".to_owned()),
                 },
@@ -253,41 +230,65 @@ fn read_item(item: &str, gvk: &Gvk) -> Item {
 
 /// Reads an entry of the list of any Kind: the object is in `res`. Beside it are its Kind, name and
 /// namespace, used where the object does not name them.
-fn read_entry(item: &str) -> Item {
-    let entry: Entry<'_> = match read_object(item) {
-        Ok(entry) => entry,
-        Err(error) => {
-            return Item {
-                object: Err(ItemError {
-                    place: "",
-                    error: ObjectError::NotAnObject(error),
-                    identity: None,
-                }),
-                redacted: redacted(item, false).unwrap_or_else(|_| Some("null".to_owned())),
-            };
-        }
+fn read_entry(item: &ListItem<'_>, texts: &mut Texts) -> Item {
+    let read;
+    let tree = match &item.tree {
+        Some(tree) => tree,
+        None => match read_again(item.text) {
+            Ok(tree) => {
+                read = tree;
+                &read
+            }
+            Err(error) => return bad_entry(item.text, error),
+        },
     };
-    let gvk = Gvk::new(&entry.group.0, &entry.version.0, &entry.kind.0);
-    let json = decode_res(&entry.res.0);
-    let may_be_secret = gvk.is_secret() || json.as_deref().is_ok_and(may_hold_secret);
-    let read = json.and_then(|json| Object::read(&json.into(), Some(&gvk)));
+    let document = tree.document(item.text);
+    let entry = Entry::of(document.root());
+    let gvk = texts.gvk(entry.group, entry.version, entry.kind);
+    let json = decode_res(entry.res);
+    let read = match &json {
+        Ok(json) => Object::read(json.as_str().into(), Some(&gvk), texts),
+        Err(error) => Err(error.clone()),
+    };
     match read {
         Ok((object, is_redacted)) => Item {
             redacted: if is_redacted {
-                Some(with_res(item, &BASE64.encode(object.json.as_bytes())))
+                Some(with_res(item.text, &BASE64.encode(object.json.as_bytes())))
             } else {
-                redacted(item, false).unwrap_or_else(|_| Some("null".to_owned()))
+                redacted(item.text, false).unwrap_or_else(|_| Some("null".to_owned()))
             },
-            object: Ok(entry.complete(object)),
+            object: Ok(entry.complete(object, texts)),
         },
-        Err(error) => Item {
-            redacted: may_be_secret.then(|| with_res(item, NOT_BASE64)),
-            object: Err(ItemError {
-                place: "/res",
-                error,
-                identity: RejectedIdentity::of(gvk, &entry.namespace.0, &entry.name.0),
-            }),
-        },
+        Err(error) => {
+            let may_be_secret = gvk.is_secret() || json.as_deref().is_ok_and(may_hold_secret);
+            Item {
+                redacted: may_be_secret.then(|| with_res(item.text, NOT_BASE64)),
+                object: Err(ItemError {
+                    place: "/res",
+                    error,
+                    identity: RejectedIdentity::of(gvk, entry.namespace, entry.name),
+                }),
+            }
+        }
+    }
+}
+
+/// Reads an entry of which the status has no tree: it is no object, or there were too many trees.
+fn read_again(entry: &str) -> Result<Tree, ObjectError> {
+    if !entry.starts_with('{') {
+        return Err(ObjectError::NotAnObject(NO_BRACE.to_owned()));
+    }
+    Ok(Tree::read(entry)?)
+}
+
+fn bad_entry(item: &str, error: ObjectError) -> Item {
+    Item {
+        object: Err(ItemError {
+            place: "",
+            error,
+            identity: None,
+        }),
+        redacted: redacted(item, false).unwrap_or_else(|_| Some("null".to_owned())),
     }
 }
 
@@ -305,40 +306,37 @@ fn decode_res(res: &str) -> Result<String, ObjectError> {
     String::from_utf8(bytes).map_err(|_| ObjectError::NotAnObject("`res` is not UTF-8".to_owned()))
 }
 
-#[derive(Default)]
-struct Entry<'de> {
-    group: Text<'de>,
-    version: Text<'de>,
-    kind: Text<'de>,
-    name: Text<'de>,
-    namespace: Text<'de>,
-    res: Text<'de>,
+/// An entry of the list of any Kind; members that are not strings are empty.
+struct Entry<'e> {
+    group: &'e str,
+    version: &'e str,
+    kind: &'e str,
+    name: &'e str,
+    namespace: &'e str,
+    res: &'e str,
 }
 
-impl Entry<'_> {
+impl<'e> Entry<'e> {
+    fn of(entry: Node<'e>) -> Self {
+        let text = |member: &str| entry.get(member).text_or_empty();
+        Self {
+            group: text("group"),
+            version: text("version"),
+            kind: text("kind"),
+            name: text("name"),
+            namespace: text("namespace"),
+            res: text("res"),
+        }
+    }
+
     /// The object with the name and namespace of its entry, where it has none.
-    fn complete(self, mut object: Object) -> Object {
+    fn complete(&self, mut object: Object, texts: &mut Texts) -> Object {
         if object.name.is_empty() {
-            object.name = self.name.0.into();
+            object.name = self.name.into();
         }
         if object.namespace.is_empty() {
-            object.namespace = self.namespace.0.into();
+            object.namespace = texts.share(self.namespace);
         }
         object
-    }
-}
-
-impl<'de> Lenient<'de> for Entry<'de> {
-    fn member<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        match key {
-            "group" => self.group = lenient::next(map)?,
-            "version" => self.version = lenient::next(map)?,
-            "kind" => self.kind = lenient::next(map)?,
-            "name" => self.name = lenient::next(map)?,
-            "namespace" => self.namespace = lenient::next(map)?,
-            "res" => self.res = lenient::next(map)?,
-            _ => lenient::next(map)?,
-        }
-        Ok(())
     }
 }

@@ -134,7 +134,7 @@ fn an_unusable_bundle_is_rejected_with_the_reason() {
     };
     check(
         r#"{"metadata":"#,
-        &expect!["not a ResourceBundleState: EOF while parsing a value at line 1 column 12"],
+        &expect!["not a ResourceBundleState: no value before the end at byte 12"],
     );
     check(
         "[]",

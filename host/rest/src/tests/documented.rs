@@ -214,11 +214,7 @@ async fn every_member_of_a_verdict_and_of_the_entry_point_is_described() {
     let object = Object::from_json(
         r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"b"}}"#,
     );
-    let by = InterpretedBy {
-        name: "core".parse().unwrap(),
-        version: "1.0.0".into(),
-        digest: Digest::of(b"core"),
-    };
+    let by = InterpretedBy::new("core".parse().unwrap(), "1.0.0", Digest::of(b"core"));
     let verdict = Verdict {
         since_ms: Some(0),
         ..Verdict::host(Phase::Ready, "Running", "").given_by(&Arc::new(by))

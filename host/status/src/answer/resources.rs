@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use kindsight_api::explanation::Explanation;
 use kindsight_api::status::{Detail, Output, QueryType, Resource, ResourceOwner};
 use serde::{Serialize, Serializer};
 
@@ -83,6 +84,7 @@ impl<'a> Resources<'a> {
             hook: (view.role == Role::Hook).then_some(true),
             owner: view.owner.and_then(|owner| self.owner(owner)),
             interpreter: verdict.by.as_ref().filter(|_| self.explain).cloned(),
+            explanation: (self.explain.then(|| Explanation::of(verdict))).flatten(),
             ..Resource::new(&view.gvk, &view.name)
         }
     }

@@ -1,19 +1,21 @@
 //! Index of objects by what relations look for.
 
 use std::hash::{BuildHasher, Hash, RandomState};
+use std::sync::OnceLock;
 
 use super::Relative;
 
-/// Positions of objects by owner, label and name.
+/// Positions of objects by owner, label and name, each put together at the first search by it: reports of
+/// which nobody asks for related objects cost nothing.
 ///
 /// By hashes: whoever searches compares what was found. Seeded anew for each index, since clusters choose
 /// the names.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     hasher: RandomState,
-    by_owner: Positions,
-    by_label: Positions,
-    by_name: Positions,
+    by_owner: OnceLock<Positions>,
+    by_label: OnceLock<Positions>,
+    by_name: OnceLock<Positions>,
 }
 
 /// Pairs of a hash and a position, in order.
@@ -36,28 +38,39 @@ impl Positions {
 }
 
 impl Index {
-    pub(super) fn of<R: Relative>(objects: &[R]) -> Self {
-        let hasher = RandomState::new();
-        let (mut owners, mut labels, mut names) = (Vec::new(), Vec::new(), Vec::new());
-        for (object, at) in objects.iter().zip(0_u32..) {
-            let namespace = object.namespace();
-            for (kind, name, uid) in object.owners() {
-                if !uid.is_empty() {
-                    owners.push((hasher.hash_one(uid), at));
+    fn by_owner<R: Relative>(&self, objects: &[R]) -> &Positions {
+        self.by_owner.get_or_init(|| {
+            let mut owners = Vec::new();
+            for (object, at) in objects.iter().zip(0..) {
+                for (kind, name, uid) in object.owners() {
+                    if !uid.is_empty() {
+                        owners.push((self.hash(uid), at));
+                    }
+                    owners.push((self.hash((object.namespace(), kind, name)), at));
                 }
-                owners.push((hasher.hash_one((namespace, kind, name)), at));
             }
-            for label in object.labels() {
-                labels.push((hasher.hash_one((namespace, label)), at));
+            Positions::sorted(owners)
+        })
+    }
+
+    fn by_label<R: Relative>(&self, objects: &[R]) -> &Positions {
+        self.by_label.get_or_init(|| {
+            let mut labels = Vec::new();
+            for (object, at) in objects.iter().zip(0..) {
+                let namespace = object.namespace();
+                let hashes = object.labels().map(|label| self.hash((namespace, label)));
+                labels.extend(hashes.map(|hash| (hash, at)));
             }
-            names.push((hasher.hash_one((namespace, object.name())), at));
-        }
-        Self {
-            hasher,
-            by_owner: Positions::sorted(owners),
-            by_label: Positions::sorted(labels),
-            by_name: Positions::sorted(names),
-        }
+            Positions::sorted(labels)
+        })
+    }
+
+    fn by_name<R: Relative>(&self, objects: &[R]) -> &Positions {
+        self.by_name.get_or_init(|| {
+            let names = objects.iter().zip(0..);
+            let names = names.map(|(it, at)| (self.hash((it.namespace(), it.name())), at));
+            Positions::sorted(names.collect())
+        })
     }
 
     fn hash(&self, key: impl Hash) -> u64 {
@@ -65,32 +78,37 @@ impl Index {
     }
 
     /// Candidates for objects that this one owns; some may come twice.
-    pub(super) fn owned_by<R: Relative>(&self, owner: &R) -> impl Iterator<Item = usize> {
+    pub(super) fn owned_by<R: Relative>(
+        &self,
+        objects: &[R],
+        owner: &R,
+    ) -> impl Iterator<Item = usize> {
+        let by_owner = self.by_owner(objects);
         let (_, _, kind) = owner.gvk();
-        let by_uid = (!owner.uid().is_empty()).then(|| self.by_owner.of(self.hash(owner.uid())));
+        let by_uid = (!owner.uid().is_empty()).then(|| by_owner.of(self.hash(owner.uid())));
         let by_name = self.hash((owner.namespace(), kind, owner.name()));
-        by_uid
-            .into_iter()
-            .flatten()
-            .chain(self.by_owner.of(by_name))
+        by_uid.into_iter().flatten().chain(by_owner.of(by_name))
     }
 
     /// Candidates for objects with this label.
-    pub(super) fn labelled(
+    pub(super) fn labelled<R: Relative>(
         &self,
+        objects: &[R],
         namespace: &str,
         key: &str,
         value: &str,
-    ) -> impl ExactSizeIterator<Item = usize> + Clone + use<'_> {
-        self.by_label.of(self.hash((namespace, (key, value))))
+    ) -> impl ExactSizeIterator<Item = usize> + Clone + use<'_, R> {
+        let by_label = self.by_label(objects);
+        by_label.of(self.hash((namespace, (key, value))))
     }
 
     /// Candidates for objects of this name.
-    pub(super) fn named(
+    pub(super) fn named<R: Relative>(
         &self,
+        objects: &[R],
         namespace: &str,
         name: &str,
-    ) -> impl ExactSizeIterator<Item = usize> + Clone + use<'_> {
-        self.by_name.of(self.hash((namespace, name)))
+    ) -> impl ExactSizeIterator<Item = usize> + Clone + use<'_, R> {
+        self.by_name(objects).of(self.hash((namespace, name)))
     }
 }

@@ -35,24 +35,25 @@ impl<'a> Selector<'a> {
         &self,
         labelled: impl Fn(&str, &str) -> I,
     ) -> Option<Vec<usize>> {
-        let by_label = self
-            .labels
-            .iter()
-            .filter_map(|(key, value)| Some((*key, (*value)?)));
-        let by_label = by_label.map(|(key, value)| vec![labelled(key, value)]);
-        let listed = self
-            .expressions
-            .iter()
-            .filter(|it| it.get("operator").text() == Some("In"));
+        let by_label = self.labels.iter();
+        let by_label = by_label.filter_map(|(key, value)| Some(labelled(key, (*value)?)));
+        let by_label = by_label.min_by_key(ExactSizeIterator::len);
+        let listed = self.expressions.iter();
+        let listed = listed.filter(|it| it.get("operator").text() == Some("In"));
         let by_value = listed.map(|it| {
             let key = it.get("key").text_or_empty();
             let values = it.get("values").items().filter_map(Node::text);
             values.map(|value| labelled(key, value)).collect::<Vec<I>>()
         });
-        let candidates = by_label.chain(by_value);
-        let narrowest = candidates
-            .min_by_key(|lists| lists.iter().map(ExactSizeIterator::len).sum::<usize>())?;
-        Some(narrowest.into_iter().flatten().collect())
+        let len = |lists: &Vec<I>| lists.iter().map(ExactSizeIterator::len).sum::<usize>();
+        let by_value = by_value.min_by_key(len);
+        match (by_label, by_value) {
+            (Some(one), Some(lists)) if len(&lists) < one.len() => {
+                Some(lists.into_iter().flatten().collect())
+            }
+            (Some(one), _) => Some(one.collect()),
+            (None, lists) => lists.map(|lists| lists.into_iter().flatten().collect()),
+        }
     }
 
     /// Returns whether it selects an object by its labels.

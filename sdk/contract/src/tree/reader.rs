@@ -2,23 +2,18 @@
 //! than natively, so the reader's position is in local variables, and the way back out of objects and
 //! arrays in the entries themselves.
 
-use super::{DEPTH_MAX, Problem, ReadError, string};
-use crate::document::Document;
+use super::{DEPTH_MAX, Problem, ReadError, Tree, string};
+use crate::document::{DECODED, Document};
 use crate::entry::{self, Entry, KEY_BYTES_MAX, NONE, Span, Value, entry};
 use crate::limits::TREE_NODES_MAX;
-
-/// Bytes of text for which one node is reserved: what objects of clusters have.
-const BYTES_PER_NODE: usize = 18;
-/// Least number of nodes that is reserved.
-const NODES_MIN: usize = 16;
 
 /// The text, and its nodes so far.
 struct Reader<'a> {
     text: &'a str,
     decoded: &'a mut String,
     nodes: &'a mut Vec<Entry>,
-    /// [`Open::names`] of the objects around the open one.
-    outer_names: Vec<u64>,
+    /// [`Open::names`] of the objects around the open one, from the outermost on.
+    outer_names: [u64; DEPTH_MAX],
     /// True once an object may have two members of one name.
     may_repeat: bool,
 }
@@ -39,35 +34,32 @@ struct Open {
 /// it is taken for granted.
 const MEMBERS_COMPARED_MAX: u32 = 64;
 
-/// Reads `text` into empty lists of nodes and decoded strings; returns whether an object may have two
-/// members of one name.
-pub(super) fn read(
-    text: &str,
-    nodes: &mut Vec<Entry>,
-    decoded: &mut String,
-) -> Result<bool, ReadError> {
-    // Positions are kept in 32 bits, decoded strings behind the text among them.
-    if text.len() > (u32::MAX / 2) as usize {
+/// Reads the value at the start of `text` into an empty tree; returns where it ends.
+pub(super) fn read(text: &str, tree: &mut Tree) -> Result<usize, ReadError> {
+    // Positions are kept in 32 bits, and decoded strings have the upper half of them.
+    if text.len() > DECODED as usize {
         return Err(ReadError::Invalid("over 2 GiB of text", 0));
     }
-    nodes.reserve((text.len() / BYTES_PER_NODE + NODES_MIN).min(TREE_NODES_MAX));
     let mut reader = Reader {
         text,
-        decoded,
-        nodes,
-        outer_names: Vec::new(),
+        decoded: &mut tree.decoded,
+        nodes: &mut tree.nodes,
+        outer_names: [0; DEPTH_MAX],
         may_repeat: false,
     };
     match reader.values() {
-        Ok(()) => Ok(reader.may_repeat),
+        Ok(end) => {
+            tree.may_repeat = reader.may_repeat;
+            Ok(end)
+        }
         Err(_) if reader.nodes.len() > TREE_NODES_MAX => Err(ReadError::TooManyValues),
         Err((what, at)) => Err(ReadError::Invalid(what, at)),
     }
 }
 
 impl Reader<'_> {
-    /// Reads the outermost value and all its parts.
-    fn values(&mut self) -> Result<(), Problem> {
+    /// Reads the outermost value and all its parts; returns where it ends.
+    fn values(&mut self) -> Result<usize, Problem> {
         let bytes = self.text.as_bytes();
         let mut at = 0;
         let mut depth = 0;
@@ -93,13 +85,13 @@ impl Reader<'_> {
                     at = end;
                 }
                 Some(byte @ (b'{' | b'[')) => {
-                    depth += 1;
-                    if depth > DEPTH_MAX {
+                    let Some(outer_names) = self.outer_names.get_mut(depth) else {
                         return Err(("nested too deeply", at));
-                    }
+                    };
+                    *outer_names = open.names;
+                    depth += 1;
                     let is_object = *byte == b'{';
                     self.push(key, begun(is_object, open), at)?;
-                    self.outer_names.push(open.names);
                     open = Open {
                         index,
                         count: 0,
@@ -112,24 +104,29 @@ impl Reader<'_> {
                     }
                 }
                 _ => {
-                    let (value, end) = scalar(bytes, at)?;
+                    let (value, end) = scalar_in_range(bytes, at)?;
                     self.push(key, value, at)?;
                     open.count += 1;
                     at = end;
                 }
             }
-            at = skip_space(bytes, at);
-            while open.index != NONE && bytes.get(at) == Some(&closing(open.is_object)) {
-                open = self.close(open);
-                depth -= 1;
-                at = skip_space(bytes, at + 1);
-            }
-            match bytes.get(at) {
-                Some(b',') if open.index != NONE => at += 1,
-                None if open.index == NONE => return Ok(()),
-                _ if open.index == NONE => return Err(("text after the end", at)),
-                _ if open.is_object => return Err(("no `,` or `}` after a member", at)),
-                _ => return Err(("no `,` or `]` after an item", at)),
+            loop {
+                if open.index == NONE {
+                    return Ok(at);
+                }
+                at = skip_space(bytes, at);
+                match bytes.get(at) {
+                    Some(b',') => {
+                        at += 1;
+                        break;
+                    }
+                    Some(byte) if *byte == closing(open.is_object) => {
+                        depth -= 1;
+                        open = self.close(open, depth);
+                        at += 1;
+                    }
+                    _ => return Err((no_closing(open.is_object), at)),
+                }
             }
         }
     }
@@ -180,9 +177,9 @@ impl Reader<'_> {
 
     #[cold]
     fn string_with_escapes(&mut self, start: usize) -> Result<(Span, usize), Problem> {
-        let decoded = self.text.len() + self.decoded.len();
+        let decoded = DECODED as usize + self.decoded.len();
         let end = string::decode(self.text, start, self.decoded)?;
-        Ok((span(decoded, self.text.len() + self.decoded.len()), end))
+        Ok((span(decoded, DECODED as usize + self.decoded.len()), end))
     }
 
     /// Adds a node; the position of its text is for the error where there are too many.
@@ -195,9 +192,10 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Sets the end of the open object or array; returns the one that contains it.
+    /// Sets the end of the open object or array, which is in `depth` others; returns the one that
+    /// contains it.
     #[inline]
-    fn close(&mut self, open: Open) -> Open {
+    fn close(&mut self, open: Open, depth: usize) -> Open {
         let end = self.position();
         let mut index = NONE;
         let mut count = 0;
@@ -233,7 +231,7 @@ impl Reader<'_> {
             index,
             count: count + 1,
             is_object: matches!(parent, Some(Value::Object { .. })),
-            names: self.outer_names.pop().unwrap_or_default(),
+            names: self.outer_names.get(depth).copied().unwrap_or_default(),
         }
     }
 
@@ -273,27 +271,44 @@ fn begun(is_object: bool, parent: Open) -> Value {
 }
 
 #[inline]
-fn closing(is_object: bool) -> u8 {
+pub(super) fn closing(is_object: bool) -> u8 {
     if is_object { b'}' } else { b']' }
+}
+
+/// The problem where a part of an object or array is followed by neither the next one nor the end.
+pub(super) fn no_closing(is_object: bool) -> &'static str {
+    if is_object {
+        "no `,` or `}` after a member"
+    } else {
+        "no `,` or `]` after an item"
+    }
 }
 
 /// Position of the first byte that is not white space.
 #[inline]
-fn skip_space(bytes: &[u8], mut at: usize) -> usize {
+pub(super) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
         at += 1;
     }
     at
 }
 
+/// As [`scalar`], without numbers that are too large for a float.
+#[inline]
+fn scalar_in_range(bytes: &[u8], at: usize) -> Result<(Value, usize), Problem> {
+    let (value, end) = scalar(bytes, at)?;
+    if matches!(value, Value::Number(_)) && is_out_of_range(bytes.get(at..end)) {
+        return Err(("a number out of range", at));
+    }
+    Ok((value, end))
+}
+
 /// A number, `true`, `false` or `null`, and where it ends.
-fn scalar(bytes: &[u8], at: usize) -> Result<(Value, usize), Problem> {
+#[inline]
+pub(super) fn scalar(bytes: &[u8], at: usize) -> Result<(Value, usize), Problem> {
     let (word, value): (&[u8], _) = match bytes.get(at) {
         Some(b'-' | b'0'..=b'9') => {
             let end = number_end(bytes, at)?;
-            if is_out_of_range(bytes.get(at..end)) {
-                return Err(("a number out of range", at));
-            }
             return Ok((Value::Number(span(at, end)), end));
         }
         Some(b't') => (b"true", Value::Bool(true)),
@@ -357,7 +372,7 @@ fn digits_end(bytes: &[u8], start: usize) -> Result<usize, Problem> {
 #[inline]
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "checked: text and decoded strings together are at most twice 2 GiB"
+    reason = "checked: the text is at most 2 GiB, and decoded strings begin there and are no longer"
 )]
 fn span(start: usize, end: usize) -> Span {
     Span {

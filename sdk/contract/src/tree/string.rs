@@ -54,9 +54,41 @@ pub(super) fn decode(text: &str, start: usize, decoded: &mut String) -> Result<u
                 decoded.push(character);
                 at = next;
             }
-            Some(_) => return Err(("a control character in a string", end)),
-            None => return Err(("a string without an end", end)),
+            _ => return Err((no_end(bytes, end), end)),
         }
+    }
+}
+
+/// End of the string that starts at `start`, after its quote: behind its last quote. Half a character's
+/// escape is let pass.
+#[inline]
+pub(super) fn end(bytes: &[u8], start: usize) -> Result<usize, Problem> {
+    let mut at = start;
+    loop {
+        let end = plain_end(bytes, at);
+        at = match bytes.get(end) {
+            Some(b'"') => return Ok(end + 1),
+            Some(b'\\') => escape_end(bytes, end + 1).map_err(|what| (what, end))?,
+            _ => return Err((no_end(bytes, end), end)),
+        };
+    }
+}
+
+/// The problem of a string that ends otherwise than with a quote.
+fn no_end(bytes: &[u8], at: usize) -> &'static str {
+    match bytes.get(at) {
+        Some(_) => "a control character in a string",
+        None => "a string without an end",
+    }
+}
+
+/// End of an escape; `at` is after its backslash.
+fn escape_end(bytes: &[u8], at: usize) -> Result<usize, &'static str> {
+    match bytes.get(at) {
+        Some(b'u') => hexadecimal(bytes, at + 1)
+            .map(|_| at + 5)
+            .ok_or("a wrong escape"),
+        _ => escape(bytes, at).map(|(_, end)| end),
     }
 }
 

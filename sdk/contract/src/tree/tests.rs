@@ -53,7 +53,7 @@ fn check(text: &str) -> Result<(), String> {
 }
 
 /// Valid and invalid texts for every rule of the grammar.
-const ODD_TEXTS: &[&str] = &[
+pub(crate) const ODD_TEXTS: &[&str] = &[
     "",
     " ",
     "{",

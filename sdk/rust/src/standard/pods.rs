@@ -77,7 +77,7 @@ pub fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure>
     Ok(match (status.get("phase").text_or_empty(), stuck) {
         ("Succeeded", _) => Verdict::succeeded("Completed", "every container succeeded"),
         ("Failed", _) => containers::failure(status),
-        ("Unknown", _) => Verdict::unknown("NodeLost", message),
+        ("Unknown", _) => Verdict::unknown("NodeLost", message.to_owned()),
         (_, Some(stuck)) if stuck.may_pass() => return image_not_pulled(object, stuck, input),
         (_, Some(stuck)) => {
             let unready = object
@@ -85,7 +85,7 @@ pub fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure>
                 .find("Ready")
                 .filter(Condition::is_false);
             let since_ms = unready.and_then(|unready| unready.since_ms());
-            Verdict::failed(stuck.reason, stuck.message()).since(since_ms)
+            Verdict::failed(stuck.reason.to_owned(), stuck.message()).since(since_ms)
         }
         ("Running", None) => running(object, input.now_ms()),
         ("Pending", None) => return pending(object, input),
@@ -102,7 +102,7 @@ fn image_not_pulled(
     input: &Input<'_>,
 ) -> Result<Verdict, Failure> {
     let grace_ms = input.setting_ms("imagePullGraceSeconds", IMAGE_PULL_GRACE_S)?;
-    let (reason, message) = (stuck.reason, stuck.message());
+    let (reason, message) = (stuck.reason.to_owned(), stuck.message());
     Ok(match could_start_ms(object).max(stuck.ended_ms()) {
         Some(start_ms) => {
             let deadline_ms = start_ms.saturating_add(grace_ms);
@@ -145,9 +145,8 @@ fn running(object: &Object<'_>, now_ms: i64) -> Verdict {
         return verdict;
     }
     match ready {
-        Some(ready) => {
-            Verdict::pending(ready.reason_or("NotReady"), ready.message()).since(since_ms)
-        }
+        Some(ready) => Verdict::pending(ready.reason_or("NotReady"), ready.message().to_owned())
+            .since(since_ms),
         None => Verdict::pending("NotReady", "it does not report that it is ready"),
     }
 }
@@ -165,16 +164,22 @@ fn pending(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
     let conditions = object.conditions();
     if let Some(unscheduled) = conditions.find("PodScheduled").filter(Condition::is_false) {
         return match unscheduled.reason() {
-            "SchedulingGated" => Ok(Verdict::suspended("SchedulingGated", unscheduled.message())),
+            "SchedulingGated" => Ok(Verdict::suspended(
+                "SchedulingGated",
+                unscheduled.message().to_owned(),
+            )),
             "Unschedulable" => unschedulable(object, unscheduled, input),
             _ => Ok(Verdict::pending(
                 unscheduled.reason_or("NotScheduled"),
-                unscheduled.message(),
+                unscheduled.message().to_owned(),
             )),
         };
     }
     let message = conditions.find("Ready").map(|ready| ready.message());
-    Ok(Verdict::pending("Starting", message.unwrap_or_default()))
+    Ok(Verdict::pending(
+        "Starting",
+        message.unwrap_or_default().to_owned(),
+    ))
 }
 
 /// Pending within the grace period, then Failed. The time runs from the moment the scheduler refused the
@@ -186,7 +191,7 @@ fn unschedulable(
 ) -> Result<Verdict, Failure> {
     let grace_ms = input.setting_ms("unschedulableGraceSeconds", UNSCHEDULABLE_GRACE_S)?;
     let created_ms = object.at("/metadata/creationTimestamp").time_ms();
-    let (reason, message) = ("Unschedulable", unscheduled.message());
+    let (reason, message) = ("Unschedulable", unscheduled.message().to_owned());
     Ok(match unscheduled.since_ms().or(created_ms) {
         Some(since_ms) => {
             let deadline_ms = since_ms.saturating_add(grace_ms);

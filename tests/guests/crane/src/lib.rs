@@ -38,10 +38,10 @@ impl Interpreter for Cranes {
         }
         let is_set = !phase.is_empty() && ready.text() == Some(phase);
         Ok(match phase {
-            _ if is_set => Verdict::ready("AsSet", phase),
+            _ if is_set => Verdict::ready("AsSet", phase.to_owned()),
             "Working" => Verdict::ready("Working", ""),
             "Draining" => Verdict::new(DRAINING, "Draining", "it finishes its work"),
-            _ => Verdict::pending("NotWorking", phase),
+            _ => Verdict::pending("NotWorking", phase.to_owned()),
         })
     }
 

@@ -3,7 +3,8 @@
 //! Members, all of them optional but `name`: `version`, `summary`, `kinds` (a list of
 //! `[group, version, kind]`), `fields`, `states` (a list of names), `more-states` (that many
 //! `MoreN`), `related-limit` and `selector` (of the Pods that an object owns, or that the selector
-//! there selects), `settings-schema`, `fixtures` (a list of `[name, object, state]`), `describe` and
+//! there selects), `settings-schema`, `reasons` (a list of `[name, summary, help URL]`), `final` (a state
+//! more, which is final), `fixtures` (a list of `[name, object, state]`), `describe` and
 //! `list-fixtures` (a misdeed to commit first).
 
 use kindsight_sdk::prelude::*;
@@ -60,6 +61,13 @@ pub(crate) fn describe(text: &Object<'_>) -> Description {
     for number in 0..text.at("/more-states").integer().unwrap_or(0) {
         let more = state(&format!("More{number}"), Phase::Pending, "One of many");
         description = description.states(&[more]);
+    }
+    if let Some(name) = text.at("/final").text() {
+        description = description.states(&[state(name, Phase::Ready, "For ever").final_()]);
+    }
+    for reason in text.at("/reasons").items() {
+        let part = |at| reason.at(at).text_or_empty();
+        description = description.reason(part("/0"), part("/1"), reason.at("/2").text());
     }
     match text.at("/settings-schema").text() {
         Some(schema) => description.settings_schema(schema),

@@ -28,7 +28,7 @@ pub(crate) fn judge(object: &Object<'_>) -> Result<Verdict, Failure> {
             }
             Verdict::ready("LongMessage", message)
         }
-        "say" => Verdict::ready(text, text),
+        "say" => Verdict::ready(text.to_owned(), text.to_owned()),
         "count" => {
             let calls = CALLS.fetch_add(1, Ordering::Relaxed) + 1;
             Verdict::ready("Counted", format!("call {calls}"))

@@ -11,6 +11,7 @@ use kindsight_server::interpreter::{Fault, Interpreter};
 
 use crate::FOUND;
 use crate::cli::FailOn;
+use crate::commands::interpret::judged::Judged;
 use crate::commands::interpreters::tables::counted;
 
 /// Kinds of an interpreter that a hint names.
@@ -37,8 +38,8 @@ impl<'a> Findings<'a> {
     }
 
     /// Counts these verdicts.
-    pub(crate) fn add(&mut self, verdicts: &[ObjectVerdict]) {
-        for verdict in verdicts {
+    pub(crate) fn add(&mut self, judged: &[Judged]) {
+        for Judged { verdict, .. } in judged {
             self.documents += 1;
             if self.fail_on.iter().any(|on| holds(*on, verdict)) {
                 self.failing += 1;

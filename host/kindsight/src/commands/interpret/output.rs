@@ -1,5 +1,6 @@
 //! Prints verdicts as they are made.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 
 use kindsight_api::interpret::ObjectVerdict;
@@ -7,6 +8,8 @@ use kindsight_model::clean_json;
 use serde::Serialize;
 
 use crate::cli::VerdictOutput;
+use crate::commands::interpret::judged::{Input, Judged};
+use crate::explanation;
 use crate::table::{Table, clean_lines};
 
 /// Prints verdicts in one of the formats. All but tables are flushed after each group, so that
@@ -46,7 +49,7 @@ impl<W: Write> Printer<W> {
     }
 
     /// Prints these verdicts.
-    pub(crate) fn print(&mut self, lines: &[ObjectVerdict]) -> anyhow::Result<()> {
+    pub(crate) fn print(&mut self, lines: &[Judged]) -> anyhow::Result<()> {
         for line in lines {
             self.line(line)?;
         }
@@ -57,9 +60,18 @@ impl<W: Write> Printer<W> {
         Ok(())
     }
 
-    fn line(&mut self, line: &ObjectVerdict) -> anyhow::Result<()> {
+    fn line(&mut self, line: &Judged) -> anyhow::Result<()> {
         match &mut self.form {
-            Form::Table(table, columns) => columns.print(table, line)?,
+            Form::Table(table, columns) => {
+                let verdict = &line.verdict;
+                columns.print(table, verdict)?;
+                if let Some(it) = &line.explanation {
+                    table.note(&explanation::line(&verdict.state, &verdict.reason, it))?;
+                }
+                for Input { interpreter, input } in &line.inputs {
+                    table.note(&format!("  input of {interpreter}: {input}"))?;
+                }
+            }
             Form::Json { to, any } => {
                 let before: &[u8] = if *any { b",\n" } else { b"{\"verdicts\":[\n" };
                 to.write_all(before)?;
@@ -72,7 +84,16 @@ impl<W: Write> Printer<W> {
             }
             Form::Yaml(to) => {
                 to.write_all(b"---\n")?;
-                to.write_all(yaml(line)?.as_bytes())?;
+                to.write_all(yaml(&line.verdict)?.as_bytes())?;
+                if let Some(it) = &line.explanation {
+                    to.write_all(yaml(&BTreeMap::from([("explanation", it)]))?.as_bytes())?;
+                }
+                if !line.inputs.is_empty() {
+                    // Text that is JSON already is written in YAML only as values.
+                    let inputs = serde_json::to_value(&line.inputs)?;
+                    let inputs = BTreeMap::from([("inputs", inputs)]);
+                    to.write_all(yaml(&inputs)?.as_bytes())?;
+                }
             }
         }
         Ok(())
@@ -163,8 +184,13 @@ mod tests {
             };
             let mut out = Vec::new();
             let mut printer = Printer::new(&mut out, VerdictOutput::Table, true);
-            let line = ObjectVerdict::new(&object, verdict);
-            printer.print(&[line]).unwrap();
+            let verdict = ObjectVerdict::new(&object, verdict);
+            let judged = Judged {
+                verdict,
+                explanation: None,
+                inputs: Vec::new(),
+            };
+            printer.print(&[judged]).unwrap();
             printer.finish().unwrap();
             String::from_utf8(out).unwrap()
         };

@@ -9,6 +9,7 @@ use kindsight_api::status::{App, Cluster, Detail, Instances, Readiness, Resource
 use kindsight_model::{ContextStatus, RsyncStatus};
 use serde_json::Value;
 
+use crate::explanation;
 use crate::table::{Table, clean};
 
 /// Prints one line per resource, and the totals. Ages are relative to `now_ms`.
@@ -164,7 +165,14 @@ impl Columns {
         }
         cells.push((&*resource.message).into());
         let cells: Vec<&str> = cells.iter().map(AsRef::as_ref).collect();
-        table.row(&cells)
+        table.row(&cells)?;
+        match &resource.explanation {
+            Some(it) => {
+                let state = resource.cluster_status.as_deref().unwrap_or_default();
+                table.note(&explanation::line(state, &resource.reason, it))
+            }
+            None => Ok(()),
+        }
     }
 }
 

@@ -75,11 +75,11 @@ pub(super) fn crashed(status: Node<'_>, now_ms: i64) -> Option<Verdict> {
         .filter(|container| !container.get("ready").is_true());
     unready.find_map(|container| {
         if let Some((reason, message)) = bad_end(container, container.at("/state/terminated")) {
-            return Some(Verdict::failed(reason, message));
+            return Some(Verdict::failed(reason.to_owned(), message));
         }
         let last = container.at("/lastState/terminated");
         let (reason, message) = bad_end(container, last)?;
-        let failed = Verdict::failed(reason, message);
+        let failed = Verdict::failed(reason.to_owned(), message);
         match last.get("finishedAt").time_ms() {
             Some(ended_ms) => {
                 let forgotten_ms = ended_ms.saturating_add(CRASH_MEMORY_MS);
@@ -96,7 +96,7 @@ pub(super) fn failure(status: Node<'_>) -> Verdict {
     let (reason, message) = bad_end.unwrap_or(("PodFailed", String::new()));
     let own = |field| status.get(field).text().filter(|text| !text.is_empty());
     Verdict::failed(
-        own("reason").unwrap_or(reason),
+        own("reason").unwrap_or(reason).to_owned(),
         own("message").map_or(message, str::to_owned),
     )
 }

@@ -1,0 +1,67 @@
+//! Values that are passed over: checked against the grammar, and nothing kept of them.
+
+use super::Problem;
+use super::reader::{closing, no_closing, scalar, skip_space};
+use super::string;
+
+/// End of the value that starts at `start`.
+///
+/// More lenient than a tree, so that one value of many is refused alone: of any depth, and with numbers
+/// out of range and halves of characters. As `serde_json` passes over what nobody asked for.
+pub(super) fn value_end(bytes: &[u8], start: usize) -> Result<usize, Problem> {
+    let mut at = start;
+    // For each object or array that is open, true if it is an object.
+    let mut open: Vec<bool> = Vec::new();
+    loop {
+        at = skip_space(bytes, at);
+        if open.last() == Some(&true) {
+            at = key_end(bytes, at)?;
+        }
+        match bytes.get(at) {
+            Some(b'"') => at = string::end(bytes, at + 1)?,
+            Some(byte @ (b'{' | b'[')) => {
+                let is_object = *byte == b'{';
+                open.push(is_object);
+                at = skip_space(bytes, at + 1);
+                if bytes.get(at) != Some(&closing(is_object)) {
+                    continue;
+                }
+            }
+            _ => (_, at) = scalar(bytes, at)?,
+        }
+        loop {
+            let Some(&is_object) = open.last() else {
+                return Ok(at);
+            };
+            at = skip_space(bytes, at);
+            match bytes.get(at) {
+                Some(b',') => {
+                    at += 1;
+                    break;
+                }
+                Some(byte) if *byte == closing(is_object) => {
+                    open.pop();
+                    at += 1;
+                }
+                _ => return Err((no_closing(is_object), at)),
+            }
+        }
+    }
+}
+
+/// Where the value of the member that starts at `at` may start.
+fn key_end(bytes: &[u8], at: usize) -> Result<usize, Problem> {
+    if bytes.get(at) != Some(&b'"') {
+        return Err(("no key", at));
+    }
+    let at = skip_space(bytes, string::end(bytes, at + 1)?);
+    colon_end(bytes, at)
+}
+
+/// Where a value may start after the colon at `at`.
+pub(super) fn colon_end(bytes: &[u8], at: usize) -> Result<usize, Problem> {
+    match bytes.get(at) {
+        Some(b':') => Ok(skip_space(bytes, at + 1)),
+        _ => Err(("no `:` after a key", at)),
+    }
+}
