@@ -9,6 +9,7 @@ use kindsight_api::status::{App, Cluster, Detail, Instances, Readiness, Resource
 use kindsight_model::{ContextStatus, RsyncStatus};
 use serde_json::Value;
 
+use crate::age::span;
 use crate::table::{Table, clean};
 
 /// Prints one line per resource, and the totals. Ages are relative to `now_ms`.
@@ -181,37 +182,6 @@ fn age(detail: Option<&Detail>, now_ms: i64) -> String {
         created.parse::<Timestamp>().ok()
     });
     created.map_or_else(String::new, |created| {
-        duration(now_ms - created.as_millisecond())
+        span(now_ms - created.as_millisecond())
     })
-}
-
-/// A time span in one unit, as `kubectl` rounds it.
-fn duration(span_ms: i64) -> String {
-    let seconds = (span_ms / 1000).max(0);
-    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
-    match () {
-        () if seconds < 120 => format!("{seconds}s"),
-        () if minutes < 120 => format!("{minutes}m"),
-        () if hours < 48 => format!("{hours}h"),
-        () => format!("{days}d"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ages_are_short() {
-        for (seconds, expected) in [
-            (-5, "0s"),
-            (59, "59s"),
-            (119, "119s"),
-            (150, "2m"),
-            (7200, "2h"),
-            (200_000, "2d"),
-        ] {
-            assert_eq!(duration(seconds * 1000), expected);
-        }
-    }
 }
