@@ -208,9 +208,9 @@ impl Placement {
         true
     }
 
-    /// Returns whether nothing is left of it.
+    /// Returns whether nothing is left of it. What was recorded always is something.
     pub(crate) fn is_empty(&self) -> bool {
-        let is_nothing_absent = self.found.as_ref().is_none_or(|it| it.absent.is_empty());
+        let is_nothing_absent = self.found.as_ref().is_some_and(|it| it.absent.is_empty());
         let is_nothing_here = self.reported.as_ref().is_none_or(|it| it.is_empty());
         is_nothing_absent && is_nothing_here && self.rejected.is_empty()
     }

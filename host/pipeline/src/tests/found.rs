@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use kindsight_clusters::{ClusterEvent, ClusterFacts};
 use kindsight_model::{Gvk, Object, Rejected, RejectedIdentity};
-use kindsight_status::{Changed, ChangedSubject, ConnectionState};
+use kindsight_status::{Changed, ChangedSubject, ConnectionState, Report};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -93,6 +93,23 @@ fn a_cluster_that_is_removed_takes_what_was_found_there_and_leaves_what_was_reco
     assert_eq!(stage.shop(), None);
     stage.hear("1", "a", &deployments(2), 4000);
     assert_eq!(stage.view("1").apps[0].clusters[0].report().stale(), None);
+}
+
+#[test]
+fn what_was_recorded_stays_although_nothing_was_reported_on_it() {
+    let mut stage = Stage::new(&[("1", &["a"])]);
+    stage.tell(has("p+c", "front", [deployment("front")]), 1000);
+    stage.tell(has("p+c", "front", []), 1000);
+    stage.pipeline.handle(synced("p+c"), 2000);
+    let much_later = 1_000_000_000;
+    assert_eq!(stage.pipeline.recheck(|| much_later), None);
+    assert_eq!(stage.shop(), None);
+    assert_eq!(
+        *stage.view("1").apps[0].clusters[0].report(),
+        Report::NotYet
+    );
+    stage.hear("1", "a", &deployments(1), much_later);
+    assert_eq!(stage.states("1", "a"), [("Ready".into(), 1)]);
 }
 
 #[test]
