@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use anyhow::Context as _;
+
 use crate::commands::applications;
 
 /// Names that are listed where several applications have a short one.
@@ -24,7 +26,10 @@ pub(super) fn resolved<'a>(server: &str, name: &'a str) -> anyhow::Result<Resolv
     if name.contains('+') || name.matches('/').count() == 3 {
         return Ok(Resolved::One(name.into()));
     }
-    let mut names = applications::named(server, name)?;
+    let named = applications::named(server, name);
+    let mut names = named.with_context(|| {
+        format!("look up the application `{name}` (a cluster is named `provider+cluster`)")
+    })?;
     match names.pop() {
         Some(one) if names.is_empty() => Ok(Resolved::One(one.into())),
         last => {
