@@ -115,7 +115,7 @@ impl Placement {
     }
 
     /// What was there and is not in this report. A child goes at once, and so does a hook, which tools delete
-    /// when it has run. Of a Kind that the report does not cover nobody knows whether it is there.
+    /// when it has run. Of a Kind that nobody reports on any more it is not known whether it is there.
     fn absent_in(
         &mut self,
         report: &ApplicationReport,
@@ -144,7 +144,8 @@ impl Placement {
             if here.contains(&identity) || absent.contains_key(&identity) {
                 continue;
             }
-            let is_gone = report.covered.covers(&last.gvk) == KindCoverage::Complete;
+            // Where it is covered in part, there may be others; this one was told of before.
+            let is_gone = report.covered.covers(&last.gvk) != KindCoverage::Unknown;
             // Since it is known.
             let since_ms = if is_gone && !was_gone {
                 now_ms

@@ -113,14 +113,12 @@ fn what_was_recorded_stays_although_nothing_was_reported_on_it() {
 }
 
 #[test]
-fn what_is_missing_from_a_kind_that_is_not_covered_is_unknown_and_not_gone() {
+fn what_is_missing_from_a_kind_that_nobody_reports_on_is_unknown_and_not_gone() {
     let mut stage = stage();
-    stage.tell(
-        has("p+a", "front", [deployment("front"), deployment("side")]),
-        1000,
-    );
+    let widget = object("Widget", "side", None, true);
+    stage.tell(has("p+a", "front", [deployment("front"), widget]), 1000);
     let mut partial = has("p+a", "front", [deployment("front")]);
-    partial.is_covered = false;
+    partial.is_every_kind_covered = false;
     stage.tell(partial, 2000);
     assert_eq!(
         stage.lines()[1],

@@ -46,7 +46,8 @@ pub(super) struct Has {
     pub(super) objects: Vec<Object>,
     pub(super) hooks: BTreeSet<usize>,
     pub(super) rejected: Vec<Rejected>,
-    pub(super) is_covered: bool,
+    /// False if a Kind is covered only where there is an object of it, or bundles have a list of it.
+    pub(super) is_every_kind_covered: bool,
 }
 
 pub(super) fn has(
@@ -60,16 +61,16 @@ pub(super) fn has(
         objects: objects.into(),
         hooks: BTreeSet::new(),
         rejected: Vec::new(),
-        is_covered: true,
+        is_every_kind_covered: true,
     }
 }
 
 impl Has {
     pub(super) fn event(self) -> Event {
-        let covered = if self.is_covered {
-            CoveredKinds::of(Coverage::default(), &self.objects, &self.rejected)
-        } else {
+        let covered = if self.is_every_kind_covered {
             CoveredKinds::partial()
+        } else {
+            CoveredKinds::of(Coverage::default(), &self.objects, &self.rejected)
         };
         let report = ApplicationReport {
             application: shop(),
