@@ -18,6 +18,7 @@
     clippy::print_stdout
 )]
 
+pub mod applications;
 pub mod clusters;
 pub mod explanation;
 pub mod interpret;

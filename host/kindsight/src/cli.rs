@@ -8,6 +8,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use kindsight_api::status::QueryType;
 use kindsight_model::{InterpreterName, Phase};
 
+use crate::commands::applications::ApplicationsArgs;
+use crate::commands::clusters::ClustersArgs;
 use crate::commands::interpreters::args::InterpretersArgs;
 use crate::config::ServeArgs;
 use crate::output_format::OutputFormat;
@@ -43,7 +45,11 @@ pub(crate) enum Command {
     Serve(Box<ServeArgs>),
     /// Judges Kubernetes objects, as `kubectl get -o json` or `-o yaml` prints them.
     Interpret(InterpretArgs),
-    /// Shows the status of a deployment intent group or a cluster.
+    /// Lists the applications of a running server with their states.
+    Applications(ApplicationsArgs),
+    /// Lists the clusters of a running server with their connections.
+    Clusters(ClustersArgs),
+    /// Shows the status of an application or a cluster.
     Status(StatusArgs),
     /// Shows and changes the interpreters of a running server.
     Interpreters(InterpretersArgs),
@@ -174,12 +180,20 @@ pub(crate) enum VerdictOutput {
 /// `kindsight status`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+A name may be as short as it is unique: `shop` is the application or the deployment intent group of
+that name, `web/shop` the application that was found in the namespace web. Where several have it, they
+are listed with their full names.
+
 Examples:
+  kindsight status shop
   kindsight status testvfw/compositevfw/v1/vfw_deployment_intent_group
   kindsight status --type rsync vfw-cluster-provider+edge01
-  kindsight status testvfw/compositevfw/v1/vfw_deployment_intent_group --app sink --explain")]
+  kindsight status testvfw/compositevfw/v1/vfw_deployment_intent_group --app sink --explain
+
+Exit codes: 0 success; 1 the server refused or could not be reached; 2 invalid command line, or several
+applications have the name.")]
 pub(crate) struct StatusArgs {
-    /// Deployment intent group (`project/composite-app/version/deployment-intent-group`) or cluster
+    /// Application, short or in full (`project/composite-app/version/deployment-intent-group`), or cluster
     /// (`provider+cluster`).
     pub(crate) subject: String,
     /// URL of the server.

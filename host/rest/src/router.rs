@@ -20,7 +20,7 @@ use crate::connections::Pace;
 use crate::middleware::{self, AnswerBytes, BodyRules, TimeLimit};
 use crate::problem::Problem;
 use crate::routes::interpreters::commands;
-use crate::routes::{interpret, interpreters, service, status};
+use crate::routes::{applications, interpret, interpreters, service, status};
 use crate::{AppState, Limits};
 
 /// Media types of a body of JSON.
@@ -51,7 +51,7 @@ macro_rules! body {
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
     tags(
-        (name = "status", description = "Status of deployment intent groups and clusters."),
+        (name = "status", description = "Status of applications (deployment intent groups and what was found in clusters) and of clusters."),
         (name = "interpreters", description = "Interpreters, which judge the status of resources: list, change, and judge objects with them."),
         (name = "service", description = "Health and description of this service."),
     ),
@@ -115,6 +115,8 @@ fn documented(limits: Limits) -> OpenApiRouter<AppState> {
     let queries = OpenApiRouter::new()
         .routes(routes!(status::dig_status))
         .routes(routes!(status::cluster_status))
+        .routes(routes!(applications::applications))
+        .routes(routes!(applications::clusters))
         .routes(routes!(interpreters::list))
         .routes(routes!(interpreters::inspect))
         .layer(slots!(&requests))

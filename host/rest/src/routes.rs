@@ -1,5 +1,6 @@
 //! Handlers of all routes.
 
+pub(crate) mod applications;
 pub(crate) mod errors;
 pub(crate) mod interpret;
 pub(crate) mod interpreters;

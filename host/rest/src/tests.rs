@@ -19,6 +19,7 @@ use catalog::SampleCatalog;
 
 mod access;
 mod answers;
+mod applications;
 mod catalog;
 mod commands;
 mod connections;
@@ -105,6 +106,7 @@ fn read_model() -> ReadModel {
     ] {
         read_model.publish_context(&context.id.clone().unwrap(), Some(context));
     }
+    applications::publish(&read_model);
     read_model
 }
 

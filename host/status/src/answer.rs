@@ -20,12 +20,14 @@ mod faults;
 mod reason;
 mod resources;
 mod selection;
+mod whole;
 
 use faults::faults_of;
 use selection::{Count, Selection, named};
 
 pub use faults::FAULTS_SHOWN_MAX;
 pub use resources::Resources;
+pub(crate) use whole::whole;
 
 /// Maximum number of wrong names of one parameter that are told: more help nobody, and each costs a lookup
 /// in every cluster.
@@ -63,10 +65,18 @@ impl Subject {
             (None, Some(id)) if query.instance != Instance::Latest => {
                 return Err(not_found(unknown("instance", id, not_stored(id))));
             }
-            (None, Some(id)) => status.message = Some(not_stored(id).into()),
-            (None, None) => status.message = Some("it was never instantiated".into()),
+            (None, _) => status.message = self.no_context().map(Cow::Owned),
         }
         Ok(StatusAnswer::Status(Box::new(status)))
+    }
+
+    /// The reason why there is no context to tell of.
+    pub(crate) fn no_context(&self) -> Option<String> {
+        match (&self.context, &self.instance) {
+            (Some(_), _) => None,
+            (None, Some(id)) => Some(not_stored(id)),
+            (None, None) => Some("it was never instantiated".to_owned()),
+        }
     }
 
     fn instances(&self) -> Instances<'_> {

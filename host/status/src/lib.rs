@@ -21,6 +21,8 @@
 )]
 
 mod answer;
+mod applications;
+mod clusters;
 mod connection;
 mod map;
 mod moment;
@@ -40,6 +42,8 @@ mod goldens;
 mod samples;
 
 pub use answer::{FAULTS_SHOWN_MAX, NAMES_WRONG_MAX, Resources};
+pub use applications::{APPLICATIONS_SHOWN_MAX, ApplicationQuery, Applications};
+pub use clusters::Clusters;
 pub use connection::{ConnectionView, FactsView};
 pub use kindsight_api::clusters::Connection as ConnectionState;
 pub use problem::{

@@ -1,13 +1,18 @@
 //! `kindsight status`: sends a status query to a server, and prints the answer as a table or JSON.
 
 mod answer;
+mod subject;
+
+use std::process::ExitCode;
 
 use kindsight_api::status::{Instances, Output, QueryType, Status, StatusParameters};
 use kindsight_model::{ClusterName, DigName};
 use kindsight_server::now_ms;
 
-use crate::cli::StatusArgs;
+use crate::INVALID;
+use crate::cli::{StatusArgs, hint};
 use crate::client::{self, Request};
+use crate::commands::status::subject::Resolved;
 use crate::output_format::OutputFormat;
 
 /// A status query.
@@ -18,8 +23,8 @@ pub(crate) struct StatusQuery {
 }
 
 impl StatusQuery {
-    /// Query for the status that the clusters report of a deployment intent group
-    /// (`project/composite-app/version/dig`) or of a cluster (`provider+name`).
+    /// Query for the status that the clusters report of an application, by its full name
+    /// (`project/composite-app/version/dig`), or of a cluster (`provider+name`).
     ///
     /// # Errors
     /// When the name is neither.
@@ -68,11 +73,18 @@ impl StatusQuery {
     }
 }
 
-/// Runs the command.
+/// Runs the command; returns the exit code of the process.
 ///
 /// # Errors
 /// When the server cannot be reached, or refuses.
-pub(crate) fn run(args: StatusArgs) -> anyhow::Result<()> {
+pub(crate) fn run(args: StatusArgs) -> anyhow::Result<ExitCode> {
+    let subject = match subject::resolved(&args.server, &args.subject)? {
+        Resolved::One(subject) => subject,
+        Resolved::Ambiguous(names) => {
+            hint(&subject::ambiguous(&args.subject, &names));
+            return Ok(ExitCode::from(INVALID));
+        }
+    };
     let query = StatusQuery {
         parameters: StatusParameters {
             instance: args.instance,
@@ -83,9 +95,10 @@ pub(crate) fn run(args: StatusArgs) -> anyhow::Result<()> {
             resource: args.resources,
             explain: args.explain,
         },
-        ..StatusQuery::about(&args.subject)?
+        ..StatusQuery::about(&subject)?
     };
-    show(&args.server, &query, args.output, now_ms())
+    show(&args.server, &query, args.output, now_ms())?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Sends the query and prints the answer. The table shows ages, so it requests the objects too.

@@ -4,6 +4,7 @@
     reason = "a step that fails ends the test that took it"
 )]
 
+mod applications;
 mod children;
 mod demo;
 mod diff;

@@ -21,6 +21,10 @@ impl Pipeline {
             return;
         }
         let key = Key::Found(name.clone());
+        let is_nothing = report.objects.is_empty() && report.rejected.is_empty();
+        if is_nothing && !self.states.contains_key(&key) {
+            return;
+        }
         let (goal, gone_for) = (self.swap.goal(), self.gone_for);
         let state = self.states.entry(key.clone());
         let state = state.or_insert_with(|| ApplicationState::found(name, goal));

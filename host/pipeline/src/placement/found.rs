@@ -115,7 +115,7 @@ impl Placement {
     }
 
     /// What was there and is not in this report. A child goes at once, and so does a hook, which tools delete
-    /// when it has run. Of a Kind that the report does not cover nobody knows whether it is there.
+    /// when it has run. Of a Kind that nobody reports on any more it is not known whether it is there.
     fn absent_in(
         &mut self,
         report: &ApplicationReport,
@@ -144,7 +144,8 @@ impl Placement {
             if here.contains(&identity) || absent.contains_key(&identity) {
                 continue;
             }
-            let is_gone = report.covered.covers(&last.gvk) == KindCoverage::Complete;
+            // Where it is covered in part, there may be others; this one was told of before.
+            let is_gone = report.covered.covers(&last.gvk) != KindCoverage::Unknown;
             // Since it is known.
             let since_ms = if is_gone && !was_gone {
                 now_ms
@@ -208,9 +209,9 @@ impl Placement {
         true
     }
 
-    /// Returns whether nothing is left of it.
+    /// Returns whether nothing is left of it. What was recorded always is something.
     pub(crate) fn is_empty(&self) -> bool {
-        let is_nothing_absent = self.found.as_ref().is_none_or(|it| it.absent.is_empty());
+        let is_nothing_absent = self.found.as_ref().is_some_and(|it| it.absent.is_empty());
         let is_nothing_here = self.reported.as_ref().is_none_or(|it| it.is_empty());
         is_nothing_absent && is_nothing_here && self.rejected.is_empty()
     }

@@ -1,168 +1,19 @@
 //! Applications that nobody recorded: they come and go with what clusters report of them.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::time::Duration;
+mod gone;
+mod reports;
 
-use kindsight_clusters::{ApplicationReport, ClusterEvent, ClusterFacts};
-use kindsight_model::{Coverage, CoveredKinds, DigName, Gvk, Object, Rejected, RejectedIdentity};
-use kindsight_status::{Changed, ChangedSubject, ConnectionState, ResourceView, Role};
+use std::sync::Arc;
+
+use kindsight_clusters::{ClusterEvent, ClusterFacts};
+use kindsight_model::{Gvk, Object, Rejected, RejectedIdentity};
+use kindsight_status::{Changed, ChangedSubject, ConnectionState, Report};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use serde_json::{Value, json};
 
 use super::stage::{Stage, deployments};
 use crate::Event;
-
-/// Time for which the tests list what is gone, in milliseconds.
-const GONE_FOR_MS: i64 = 10_000;
-
-fn shop() -> DigName {
-    DigName::found("shop", Some("web")).unwrap()
-}
-
-fn object(kind: &str, name: &str, owner: Option<&str>, ready: bool) -> Object {
-    let status = if ready { "True" } else { "False" };
-    let mut object = json!({
-        "apiVersion": "apps/v1", "kind": kind,
-        "metadata": {"name": name, "namespace": "web", "generation": 1, "uid": format!("uid-{name}")},
-        "spec": {"replicas": if ready { 1 } else { 2 }},
-        "status": {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "readyReplicas": 1,
-            "availableReplicas": 1, "conditions": [{"type": "Available", "status": status}]},
-    });
-    if let Some(owner) = owner {
-        let owner = json!({"kind": "Deployment", "name": owner, "uid": format!("uid-{owner}")});
-        object["metadata"]["ownerReferences"] = Value::from(vec![owner]);
-    }
-    Object::from_json(object.to_string()).unwrap()
-}
-
-fn deployment(name: &str) -> Object {
-    object("Deployment", name, None, true)
-}
-
-/// All that a cluster has of one app.
-#[derive(Debug, Clone)]
-struct Has {
-    cluster: &'static str,
-    app: &'static str,
-    objects: Vec<Object>,
-    hooks: BTreeSet<usize>,
-    rejected: Vec<Rejected>,
-    is_covered: bool,
-}
-
-fn has(cluster: &'static str, app: &'static str, objects: impl Into<Vec<Object>>) -> Has {
-    Has {
-        cluster,
-        app,
-        objects: objects.into(),
-        hooks: BTreeSet::new(),
-        rejected: Vec::new(),
-        is_covered: true,
-    }
-}
-
-impl Has {
-    fn event(self) -> Event {
-        let covered = if self.is_covered {
-            CoveredKinds::of(Coverage::default(), &self.objects, &self.rejected)
-        } else {
-            CoveredKinds::partial()
-        };
-        let report = ApplicationReport {
-            application: shop(),
-            app: self.app.into(),
-            objects: self.objects,
-            hooks: self.hooks,
-            rejected: self.rejected,
-            covered,
-        };
-        Event::Cluster(ClusterEvent::Application {
-            cluster: self.cluster.parse().unwrap(),
-            report: Box::new(report),
-        })
-    }
-}
-
-fn synced(cluster: &str) -> Event {
-    let cluster = cluster.parse().unwrap();
-    Event::Cluster(ClusterEvent::Synced { cluster })
-}
-
-fn stale(cluster: &str) -> Event {
-    Event::Cluster(ClusterEvent::Stale {
-        cluster: cluster.parse().unwrap(),
-        reason: "connection refused".to_owned(),
-    })
-}
-
-fn removed(cluster: &str) -> Event {
-    let cluster = cluster.parse().unwrap();
-    Event::Cluster(ClusterEvent::Removed { cluster })
-}
-
-/// A stage without contexts that forgets what is gone after [`GONE_FOR_MS`].
-fn stage() -> Stage {
-    let mut stage = Stage::new(&[]);
-    stage.pipeline = stage
-        .take_pipeline()
-        .listing_gone_for(Duration::from_millis(GONE_FOR_MS.unsigned_abs()));
-    stage
-}
-
-impl Stage {
-    fn tell(&mut self, has: Has, now_ms: i64) {
-        self.pipeline.handle(has.event(), now_ms);
-    }
-
-    /// Everything that is listed of the application, one line each; none where it is not known.
-    fn shop(&self) -> Option<Vec<String>> {
-        let found = self
-            .read_model
-            .inspect(|it| it.found_application(&shop()).cloned())?;
-        let mut lines = Vec::new();
-        for app in &found.apps {
-            for view in &app.clusters {
-                for resource in view.resources() {
-                    let line = line(resource);
-                    let stale = view.report().stale().map_or("", |_| " stale");
-                    lines.push(format!("{} {} {line}{stale}", app.name, view.cluster()));
-                }
-            }
-        }
-        Some(lines)
-    }
-
-    fn lines(&self) -> Vec<String> {
-        self.shop().unwrap_or_default()
-    }
-
-    /// What the application is as a whole.
-    fn ready(&self) -> String {
-        let query = kindsight_status::StatusQuery::default();
-        let subject = self.read_model.dig(&shop(), &query).unwrap();
-        let answer = serde_json::to_value(subject.answer(&query).unwrap()).unwrap();
-        answer["ready-status"].as_str().unwrap().to_owned()
-    }
-}
-
-fn line(resource: &ResourceView) -> String {
-    let role = match (resource.role, resource.owner) {
-        (Role::Sent, _) => "sent",
-        (Role::Unsent, None) => "root",
-        (Role::Unsent, Some(_)) => "child",
-        (Role::Hook, _) => "hook",
-        (Role::Gone, _) => "gone",
-    };
-    let since_ms = resource.since_ms.unwrap();
-    let (name, state, reason) = (
-        &resource.name,
-        &resource.verdict.state,
-        &resource.verdict.reason,
-    );
-    format!("{role} {name} {state} {reason} {since_ms}").replace("  ", " ")
-}
+use reports::{GONE_FOR_MS, deployment, has, object, removed, shop, stage, stale, synced};
 
 #[tokio::test]
 async fn what_a_cluster_has_is_judged_shown_and_told_once_a_report() {
@@ -223,119 +74,6 @@ fn children_and_hooks_are_listed_and_do_not_decide() {
 }
 
 #[test]
-fn what_nobody_owned_is_gone_for_a_while_and_a_child_or_a_hook_goes_at_once() {
-    let mut stage = stage();
-    let child = object("ReplicaSet", "front-1", Some("front"), true);
-    let mut all = has(
-        "p+a",
-        "front",
-        [
-            deployment("front"),
-            deployment("side"),
-            child,
-            deployment("hook"),
-        ],
-    );
-    all.hooks = [3].into();
-    stage.tell(all, 1000);
-    stage.tell(has("p+a", "front", [deployment("front")]), 2000);
-    let lines = stage.lines();
-    assert_eq!(lines.len(), 2, "{lines:?}");
-    assert_eq!(lines[1], "front p+a gone side NotPresent Gone 2000");
-    assert_eq!(stage.ready(), "Ready");
-    // Another report does not date it anew, and it is forgotten by itself.
-    stage.tell(has("p+a", "front", [deployment("front")]), 3000);
-    assert_eq!(stage.lines()[1], lines[1]);
-    assert_eq!(stage.pipeline.recheck(|| 3000), Some(2000 + GONE_FOR_MS));
-    assert_eq!(
-        stage.pipeline.recheck(|| 1999 + GONE_FOR_MS),
-        Some(2000 + GONE_FOR_MS)
-    );
-    assert_eq!(stage.lines().len(), 2);
-    assert_eq!(stage.pipeline.recheck(|| 2000 + GONE_FOR_MS), None);
-    assert_eq!(stage.lines().len(), 1);
-}
-
-#[test]
-fn what_comes_back_is_what_it_is_again() {
-    let mut stage = stage();
-    stage.tell(
-        has("p+a", "front", [deployment("front"), deployment("side")]),
-        1000,
-    );
-    stage.tell(has("p+a", "front", [deployment("front")]), 2000);
-    stage.tell(
-        has("p+a", "front", [deployment("front"), deployment("side")]),
-        3000,
-    );
-    let lines = stage.lines();
-    assert!(
-        lines[1].starts_with("front p+a root side Ready"),
-        "{lines:?}"
-    );
-    assert!(lines[1].ends_with("3000"), "{lines:?}");
-    assert_eq!(stage.pipeline.recheck(|| 3000 + GONE_FOR_MS), None);
-    assert_eq!(stage.lines().len(), 2);
-}
-
-#[test]
-fn an_owner_that_is_gone_answers_for_what_it_left_until_that_goes_too() {
-    let mut stage = stage();
-    let child = object("ReplicaSet", "front-1", Some("front"), true);
-    stage.tell(
-        has("p+a", "front", [deployment("front"), child.clone()]),
-        1000,
-    );
-    stage.tell(has("p+a", "front", [child]), 2000);
-    let lines = stage.lines();
-    assert!(lines[0].contains("child front-1 Ready"), "{lines:?}");
-    assert!(lines[1].contains("gone front NotPresent"), "{lines:?}");
-    assert_eq!(stage.ready(), "NotPresent");
-    stage.tell(has("p+a", "front", []), 3000);
-    assert_eq!(stage.lines(), ["front p+a gone front NotPresent Gone 2000"]);
-}
-
-#[test]
-fn an_application_of_which_nothing_is_left_goes_too() {
-    let mut stage = stage();
-    stage.tell(has("p+a", "front", [deployment("front")]), 1000);
-    stage.tell(has("p+b", "front", [deployment("front")]), 1000);
-    stage.tell(has("p+a", "front", []), 2000);
-    stage.tell(has("p+b", "front", []), 3000);
-    assert_eq!(stage.ready(), "NotPresent");
-    assert_eq!(
-        stage.pipeline.recheck(|| 2000 + GONE_FOR_MS),
-        Some(3000 + GONE_FOR_MS)
-    );
-    assert_eq!(stage.lines(), ["front p+b gone front NotPresent Gone 3000"]);
-    assert_eq!(stage.pipeline.recheck(|| 3000 + GONE_FOR_MS), None);
-    assert_eq!(stage.shop(), None);
-    assert!(stage.pipeline.inventory().is_empty());
-    // A report of nothing on what nobody knows makes nothing.
-    stage.tell(has("p+a", "front", []), 20_000);
-    assert_eq!(stage.shop(), None);
-}
-
-#[test]
-fn nothing_goes_while_its_cluster_is_not_heard() {
-    let mut stage = stage();
-    stage.tell(
-        has("p+a", "front", [deployment("front"), deployment("side")]),
-        1000,
-    );
-    stage.tell(has("p+a", "front", [deployment("front")]), 2000);
-    stage.pipeline.handle(stale("p+a"), 3000);
-    assert_eq!(stage.pipeline.recheck(|| 2000 + GONE_FOR_MS), None);
-    let lines = stage.lines();
-    assert_eq!(lines[1], "front p+a gone side NotPresent Gone 2000 stale");
-    stage.pipeline.handle(synced("p+a"), 30_000);
-    assert_eq!(stage.pipeline.recheck(|| 30_000), None);
-    let lines = stage.lines();
-    assert_eq!(lines.len(), 1, "{lines:?}");
-    assert!(!lines[0].ends_with("stale"));
-}
-
-#[test]
 fn a_cluster_that_is_removed_takes_what_was_found_there_and_leaves_what_was_recorded() {
     let mut stage = Stage::new(&[("1", &["a"])]);
     stage.hear("1", "a", &deployments(1), 1000);
@@ -358,14 +96,29 @@ fn a_cluster_that_is_removed_takes_what_was_found_there_and_leaves_what_was_reco
 }
 
 #[test]
-fn what_is_missing_from_a_kind_that_is_not_covered_is_unknown_and_not_gone() {
-    let mut stage = stage();
-    stage.tell(
-        has("p+a", "front", [deployment("front"), deployment("side")]),
-        1000,
+fn what_was_recorded_stays_although_nothing_was_reported_on_it() {
+    let mut stage = Stage::new(&[("1", &["a"])]);
+    stage.tell(has("p+c", "front", [deployment("front")]), 1000);
+    stage.tell(has("p+c", "front", []), 1000);
+    stage.pipeline.handle(synced("p+c"), 2000);
+    let much_later = 1_000_000_000;
+    assert_eq!(stage.pipeline.recheck(|| much_later), None);
+    assert_eq!(stage.shop(), None);
+    assert_eq!(
+        *stage.view("1").apps[0].clusters[0].report(),
+        Report::NotYet
     );
+    stage.hear("1", "a", &deployments(1), much_later);
+    assert_eq!(stage.states("1", "a"), [("Ready".into(), 1)]);
+}
+
+#[test]
+fn what_is_missing_from_a_kind_that_nobody_reports_on_is_unknown_and_not_gone() {
+    let mut stage = stage();
+    let widget = object("Widget", "side", None, true);
+    stage.tell(has("p+a", "front", [deployment("front"), widget]), 1000);
     let mut partial = has("p+a", "front", [deployment("front")]);
-    partial.is_covered = false;
+    partial.is_every_kind_covered = false;
     stage.tell(partial, 2000);
     assert_eq!(
         stage.lines()[1],

@@ -29,16 +29,17 @@ type Pairs = Result<Query<Vec<(String, String)>>, QueryRejection>;
 #[into_params(parameter_in = Path)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct DigPath {
-    /// The project.
+    /// The project; `-` of an application that was found in the clusters.
     #[param(example = "testvfw")]
     project: String,
-    /// The composite application.
+    /// The composite application, or the name of the application that was found.
     #[param(example = "compositevfw")]
     composite_app: String,
-    /// Version of the composite application.
+    /// Version of the composite application; `-` of an application that was found.
     #[param(example = "v1")]
     version: String,
-    /// The deployment intent group.
+    /// The deployment intent group; of an application that was found its namespace, or `-` where it is of no
+    /// single one.
     #[param(example = "vfw_deployment_intent_group")]
     deployment_intent_group: String,
 }
@@ -62,6 +63,9 @@ pub(crate) struct ClusterPath {
 /// `type=cluster`: the state of its resources as the clusters report them, also of those that should be
 /// there and are not; each level (group, app, cluster) rolls up its resources, where the worst phase
 /// wins.
+///
+/// An application that nobody recorded, found in the clusters by its labels, has `-` as project and version,
+/// and `type=cluster` by default: nothing of it was sent from here.
 ///
 /// Answered from memory, from one consistent snapshot.
 #[utoipa::path(

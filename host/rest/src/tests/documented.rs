@@ -165,6 +165,21 @@ fn every_member_of_an_answer_is_described_and_every_described_one_exists() {
     ]);
 }
 
+#[tokio::test]
+async fn every_member_of_the_lists_of_applications_and_clusters_is_described() {
+    let mut walk = Walk::new();
+    walk.met.insert("ApplicationList/more".to_owned());
+    walk.met.insert("Application/message".to_owned());
+    walk.named("ApplicationList", &get("/v2/applications").await.json());
+    walk.named("ClusterList", &get("/v2/clusters").await.json());
+    walk.check_met(&[
+        "ApplicationList",
+        "WorstResource",
+        "ClusterList",
+        "ClusterConnection",
+    ]);
+}
+
 #[test]
 fn every_word_that_a_query_knows_is_described() {
     let document: Value = serde_json::from_str(&openapi()).unwrap();

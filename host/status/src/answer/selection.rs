@@ -77,10 +77,7 @@ impl Selection<'_> {
             self.named_resources(app, view)
         };
         if self.kind == QueryType::Cluster {
-            count.stale = view.report().stale().map(|stale| Staleness {
-                since_ms: stale.since_ms,
-                reason: format!("{app} in {}: {}", view.cluster(), stale.reason).into(),
-            });
+            count.stale = staleness(app, view);
         }
         let is_selected = match self.kind {
             QueryType::Rsync => !count.rsync.is_empty(),
@@ -132,6 +129,14 @@ impl Selection<'_> {
             stale_reason: count.stale.as_ref().map(|it| it.reason.to_string().into()),
         }
     }
+}
+
+/// Since when and why the report of a cluster on an app may be out of date, with its place.
+pub(super) fn staleness(app: &str, view: &ClusterView) -> Option<Staleness> {
+    view.report().stale().map(|stale| Staleness {
+        since_ms: stale.since_ms,
+        reason: format!("{app} in {}: {}", view.cluster(), stale.reason).into(),
+    })
 }
 
 /// Counts with their keys as the wire type has them.

@@ -171,7 +171,7 @@ impl Parser {
 
 /// The valid form of a cluster. An unencoded `+` in a URL arrives as a space, a common mistake that the
 /// text explains.
-fn cluster_expected(value: &str) -> &'static str {
+pub(crate) fn cluster_expected(value: &str) -> &'static str {
     if value.contains(' ') {
         "`provider+name`; in a URL a `+` means a space, write `provider%2Bname`"
     } else {

@@ -30,6 +30,21 @@ impl UnknownInstance {
 }
 
 impl Snapshot {
+    /// The latest instance of a recorded application, or an application that was found.
+    pub(crate) fn application(&self, name: &DigName) -> Option<Subject> {
+        if let Some(view) = self.found.get(name) {
+            return Some(Subject::found(name, Arc::clone(view)));
+        }
+        let record = self.digs.get(name)?;
+        let name = Name::Dig(name.clone());
+        self.subject(name, record, &StatusQuery::default()).ok()
+    }
+
+    /// The names of all recorded groups, in order.
+    pub(crate) fn digs(&self) -> impl Iterator<Item = &DigName> {
+        self.dig_names.iter()
+    }
+
     /// The first groups of the same project.
     pub(super) fn digs_near(&self, name: &DigName) -> Vec<DigName> {
         let first = DigName {
