@@ -59,7 +59,7 @@ pub(crate) struct Placement {
     /// Faults of the cluster as a whole.
     cluster_faults: Arc<[Arc<str>]>,
     view: Option<Arc<ClusterView>>,
-    /// What only a placement of an application that was found has.
+    /// The part that only a placement of a found application has; none of a recorded one.
     found: Option<Found>,
 }
 

@@ -36,7 +36,7 @@ pub struct ClusterInput {
     pub expected: Vec<Expected>,
     /// The last report of the cluster; none until a bundle has come.
     pub reported: Option<Reported>,
-    /// What is listed although the report has no object of it. Nothing that was sent.
+    /// Resources that are listed although the report has no object of them; none of them was sent.
     pub unseen: Vec<Unseen>,
     /// Parts of either that could not be read, as text for people; part of the cluster's answer.
     pub faults: Vec<Arc<str>>,

@@ -39,7 +39,7 @@ impl Report {
     }
 }
 
-/// What a resource is to its app. Decides whether it counts in the roll-up.
+/// Role of a resource in its app. Decides whether it counts in the roll-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// It was sent, so it is expected.
@@ -73,7 +73,7 @@ pub struct ResourceView {
     /// Time of its last change of state, in Unix milliseconds: by the object itself where its verdict tells,
     /// else when the host first saw it.
     pub since_ms: Option<i64>,
-    /// What it is to its app.
+    /// Its role in its app.
     pub role: Role,
     /// Position of its owner among the resources of the same view, if it is a child: it is listed and
     /// counted by state, and its owner answers for it in the roll-up. None for what was sent.

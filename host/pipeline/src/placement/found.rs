@@ -114,7 +114,7 @@ impl Placement {
         is_set_back
     }
 
-    /// What was there and is not in this report. A child goes at once, and so does a hook, which tools delete
+    /// Objects that were there and are not in this report. A child goes at once, and so does a hook, which tools delete
     /// when it has run. Of a Kind that nobody reports on any more it is not known whether it is there.
     fn absent_in(
         &mut self,
@@ -166,7 +166,7 @@ impl Placement {
         absent
     }
 
-    /// What is listed although the last report has no object of it.
+    /// Resources that are listed although the last report has no object of them.
     pub(super) fn unseen(&self) -> Vec<Unseen> {
         let Some(found) = &self.found else {
             return Vec::new();

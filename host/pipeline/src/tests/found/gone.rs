@@ -1,4 +1,4 @@
-//! What was there and is no more.
+//! Objects that were there and are no more.
 
 use kindsight_status::Snapshot;
 

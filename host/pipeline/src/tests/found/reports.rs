@@ -140,7 +140,7 @@ impl Stage {
         self.shop().unwrap_or_default()
     }
 
-    /// What the application is as a whole.
+    /// The state of the application as a whole.
     pub(super) fn ready(&self) -> String {
         let query = kindsight_status::StatusQuery::default();
         let subject = self.read_model.dig(&shop(), &query).unwrap();
