@@ -54,7 +54,11 @@ pub struct KubernetesCluster {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Access {
     /// A context of a kubeconfig, which is read at each connection.
-    Kubeconfig { path: PathBuf, context: String },
+    Kubeconfig {
+        path: PathBuf,
+        /// The current one where none is named.
+        context: Option<String>,
+    },
     /// The service account of the Pod that this runs in.
     InCluster,
 }
@@ -94,16 +98,16 @@ const LEFT_OUT: [&str; 6] = [
 ];
 
 impl KubernetesCluster {
-    /// A cluster by a context of a kubeconfig.
+    /// A cluster by a context of a kubeconfig; by its current one where none is named.
     pub fn from_kubeconfig(
         name: ClusterName,
         path: impl Into<PathBuf>,
-        context: impl Into<String>,
+        context: Option<String>,
     ) -> Self {
-        let context = context.into();
+        let origin = context.as_deref().unwrap_or("current");
         Self {
             name,
-            origin: clean(&context, REASON_BYTES_MAX).into(),
+            origin: clean(origin, REASON_BYTES_MAX).into(),
             access: Access::Kubeconfig {
                 path: path.into(),
                 context,

@@ -1,5 +1,6 @@
 //! Configuration of `kindsight serve`: its flags, which are the only list of settings.
 
+mod cluster_table;
 mod kubeconfig;
 mod limits;
 
@@ -13,6 +14,7 @@ use kindsight_server::LogFormat;
 use kindsight_server::clusters::ClusterSource;
 use kindsight_server::rest::{AllowedHost, AllowedOrigin};
 
+use crate::config::cluster_table::ClusterTable;
 use crate::config::kubeconfig::KubeconfigArg;
 use crate::config::limits::{InterpreterArgs, RestArgs};
 
@@ -47,6 +49,9 @@ pub(crate) struct ServeArgs {
         value_delimiter = ','
     )]
     pub(crate) clusters: Vec<ClusterSource>,
+    /// A `[[cluster]]` of the configuration file, as JSON.
+    #[arg(long = "cluster-table", hide = true, value_name = "JSON")]
+    pub(crate) cluster_tables: Vec<ClusterTable>,
     /// Kubeconfig of clusters to watch: each of its contexts, or the one that is named after a `:`, as cluster
     /// `kubeconfig+<context>`; can be repeated.
     #[arg(

@@ -44,19 +44,28 @@ fn a_right_that_is_missing_is_told_and_heals_when_it_comes() {
     let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "front"},
         "spec": {"ports": [{"port": 80}]}});
     cluster.apply(&labelled(service, "front"));
-    stage.wait(SHOP, "what may be seen is seen", |it| resources(it).len() == 1);
+    stage.wait(SHOP, "what may be seen is seen", |it| {
+        resources(it).len() == 1
+    });
     stage.wait_for_cluster("edge01", "what may not is told", |it| {
-        not_covered(it, "Service") && !not_covered(it, "ConfigMap") && it["connection"] == "connected"
+        not_covered(it, "Service")
+            && !not_covered(it, "ConfigMap")
+            && it["connection"] == "connected"
     });
 
     cluster.apply(&role(&["configmaps", "services"]));
     stage.wait(SHOP, "the right is used", |it| resources(it).len() == 2);
-    stage.wait_for_cluster("edge01", "the right is told", |it| !not_covered(it, "Service"));
+    stage.wait_for_cluster("edge01", "the right is told", |it| {
+        !not_covered(it, "Service")
+    });
 
     // Withdrawn: what it was used for may be out of date now.
     cluster.apply(&role(&["configmaps"]));
     stage.wait_for_cluster("edge01", "the loss is told", |it| {
         not_covered(it, "Service") && it["connection"] == "stale"
     });
-    assert_eq!(stage.server.get(SHOP).map(|it| resources(&it).len()), Some(2));
+    assert_eq!(
+        stage.server.get(SHOP).map(|it| resources(&it).len()),
+        Some(2)
+    );
 }

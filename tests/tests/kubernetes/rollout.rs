@@ -3,7 +3,7 @@
 use kindsight_cluster::{BEHAVIOUR_LABEL, Behaviour};
 use serde_json::{Value, json};
 
-use crate::stage::{NAMESPACE, SHOP, Stage, labelled, resources, workload};
+use crate::stage::{AGGREGATED, NAMESPACE, SHOP, Stage, labelled, resources, workload};
 
 /// Everything of the application `shop`.
 fn shop() -> Vec<Value> {
@@ -21,7 +21,12 @@ fn shop() -> Vec<Value> {
         "stringData": {"password": "not to be seen"}});
     vec![
         workload("Deployment", "front", &json!({}), &json!({"replicas": 2})),
-        workload("StatefulSet", "base", &json!({}), &json!({"replicas": 1, "serviceName": "base"})),
+        workload(
+            "StatefulSet",
+            "base",
+            &json!({}),
+            &json!({"replicas": 1, "serviceName": "base"}),
+        ),
         workload("DaemonSet", "agent", &json!({}), &json!({})),
         labelled(job, "seed"),
         labelled(service, "front"),
@@ -37,13 +42,13 @@ fn an_application_is_found_rolls_out_fails_and_goes() {
         stage.apply(&object);
     }
     let ready = stage.wait(SHOP, "all is rolled out", |it| {
-        it["ready-state"] == "Ready" && resources(it).len() >= 30
+        it["ready-status"] == "Ready" && resources(it).len() >= 30
     });
     let told = resources(&ready);
     for expected in [
-        "kubeconfig+edge01 agent DaemonSet/agent Ready ",
-        "kubeconfig+edge02 base StatefulSet/base Ready ",
-        "kubeconfig+edge02 seed Job/seed Succeeded JobComplete",
+        "edge01 agent DaemonSet/agent Ready ",
+        "edge02 base StatefulSet/base Ready ",
+        "edge02 seed Job/seed Succeeded JobComplete",
     ] {
         let is_told = told.iter().any(|it| it.starts_with(expected.trim_end()));
         assert!(is_told, "{expected} in {told:#?}");
@@ -57,20 +62,29 @@ fn an_application_is_found_rolls_out_fails_and_goes() {
     stage.clusters[0].apply(&failing);
     let bad = stage.wait(SHOP, "the image fails", |it| {
         let told = resources(it);
-        let front = told.iter().find(|it| it.starts_with("kubeconfig+edge01 front Deployment/front"));
+        let front = told
+            .iter()
+            .find(|it| it.starts_with("edge01 front Deployment/front"));
         front.is_some_and(|it| it.contains("ImagePullBackOff"))
     });
-    assert_ne!(bad["ready-state"], "Ready");
-    stage.clusters[0].apply(&workload("Deployment", "front", &json!({}), &json!({"replicas": 2})));
+    assert_ne!(bad["ready-status"], "Ready");
+    stage.clusters[0].apply(&workload(
+        "Deployment",
+        "front",
+        &json!({}),
+        &json!({"replicas": 2}),
+    ));
     stage.wait_for_state("Ready");
 
     // Deleted: told for a while, and no longer counted.
     let settings = format!("/api/v1/namespaces/{NAMESPACE}/configmaps/settings");
     stage.clusters[1].delete(&settings);
     let gone = stage.wait(SHOP, "the deletion is told", |it| {
-        resources(it).iter().any(|it| it.contains("ConfigMap/settings NotPresent Gone"))
+        resources(it)
+            .iter()
+            .any(|it| it.contains("ConfigMap/settings NotPresent Gone"))
     });
-    assert_eq!(gone["ready-state"], "Ready");
+    assert_eq!(gone["ready-status"], "Ready");
     stage.wait(SHOP, "the deletion is forgotten", |it| {
         !resources(it).iter().any(|it| it.contains("Gone"))
     });
@@ -82,7 +96,9 @@ fn an_application_is_found_rolls_out_fails_and_goes() {
         cluster.patch(&base, "application/merge-patch+json", &unlabel);
     }
     stage.wait(SHOP, "the app without its label goes", |it| {
-        !resources(it).iter().any(|it| it.contains("StatefulSet/base"))
+        !resources(it)
+            .iter()
+            .any(|it| it.contains("StatefulSet/base"))
     });
     for cluster in &stage.clusters {
         for object in shop() {
@@ -106,7 +122,10 @@ fn the_answer_has_what_kubectl_has(stage: &Stage, answer: &Value) {
             ("Pod", "/api/v1/namespaces/web/pods"),
             ("Service", "/api/v1/namespaces/web/services"),
             ("Secret", "/api/v1/namespaces/web/secrets"),
-            ("EndpointSlice", "/apis/discovery.k8s.io/v1/namespaces/web/endpointslices"),
+            (
+                "EndpointSlice",
+                "/apis/discovery.k8s.io/v1/namespaces/web/endpointslices",
+            ),
         ] {
             let list = cluster.get(path).expect("a list");
             let items = list["items"].as_array().expect("items");
@@ -114,8 +133,10 @@ fn the_answer_has_what_kubectl_has(stage: &Stage, answer: &Value) {
             for item in items {
                 let name = item["metadata"]["name"].as_str().expect("a name");
                 let line = format!(" {kind}/{name} ");
-                let at = format!("kubeconfig+{} ", cluster.name());
-                let is_told = told.iter().any(|it| it.starts_with(&at) && it.contains(&line));
+                let at = format!("{} ", cluster.name());
+                let is_told = told
+                    .iter()
+                    .any(|it| it.starts_with(&at) && it.contains(&line));
                 assert!(is_told, "{line} of {at} in {told:#?}");
             }
         }
@@ -140,20 +161,32 @@ fn a_kind_that_is_installed_later_is_watched_and_goes_with_its_definition() {
         },
     });
     stage.apply(&definition);
+    stage.apply(&json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+        "metadata": {"name": "kindsight-cranes", "labels": {AGGREGATED: "true"}},
+        "rules": [{"apiGroups": ["example.org"], "resources": ["cranes"], "verbs": ["get", "list", "watch"]}],
+    }));
     let crane = json!({"apiVersion": "example.org/v1", "kind": "Crane", "metadata": {"name": "big"},
         "status": {"conditions": [{"type": "Ready", "status": "False", "reason": "Rusty"}]}});
     let crane = labelled(crane, "yard");
     for cluster in &stage.clusters {
         let path = "/apis/example.org/v1/namespaces/web/cranes";
-        cluster.client().wait_for_status(path, 200, std::time::Duration::from_secs(30));
+        cluster
+            .client()
+            .wait_for_status(path, 200, std::time::Duration::from_secs(30));
         cluster.apply(&crane);
     }
     let told = stage.wait(SHOP, "the crane is watched", |it| {
-        resources(it).iter().filter(|it| it.contains(" yard Crane/big ")).count() == 2
+        resources(it)
+            .iter()
+            .filter(|it| it.contains(" yard Crane/big "))
+            .count()
+            == 2
     });
-    assert_ne!(told["ready-state"], "Ready");
+    assert_ne!(told["ready-status"], "Ready");
     for cluster in &stage.clusters {
-        cluster.delete("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/cranes.example.org");
+        cluster
+            .delete("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/cranes.example.org");
     }
     stage.wait(SHOP, "the crane goes with its Kind", |it| {
         !resources(it).iter().any(|it| it.contains("Crane/big"))

@@ -16,8 +16,15 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The namespace of the application.
 pub(crate) const NAMESPACE: &str = "web";
 
+/// Token of the watcher.
+const TOKEN: &str = "watchertoken";
+
+/// Label of the roles that the watcher's role is put together from.
+pub(crate) const AGGREGATED: &str = "rbac.kindsight.dev/aggregate-to-kindsight";
+
 /// Status of the application `shop`.
-pub(crate) const SHOP: &str = "/v2/projects/-/composite-apps/shop/-/deployment-intent-groups/web/status";
+pub(crate) const SHOP: &str =
+    "/v2/projects/-/composite-apps/shop/-/deployment-intent-groups/web/status";
 
 /// Clusters and a server.
 pub(crate) struct Stage {
@@ -36,7 +43,10 @@ impl Stage {
     ) -> Option<Self> {
         let binaries = Binaries::or_skip(Binary::ALL)?;
         let etcd = Etcd::start(&binaries);
-        let clusters: Vec<Cluster> = clusters.iter().map(|it| Cluster::start(&etcd, it)).collect();
+        let clusters: Vec<Cluster> = clusters
+            .iter()
+            .map(|it| Cluster::start(&etcd, it))
+            .collect();
         for cluster in &clusters {
             cluster.apply(&json!({
                 "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE},
@@ -61,10 +71,13 @@ impl Stage {
         })
     }
 
-    /// Two whole clusters, watched by their administrators.
+    /// Two whole clusters, watched with the rights of `deploy/rbac.yaml` and those to Secrets.
     pub(crate) fn two() -> Option<Self> {
-        let options = [Options::new("edge01"), Options::new("edge02")];
-        Self::start(&options, |cluster| cluster.admin().clone())
+        let options = ["edge01", "edge02"].map(|it| Options::new(it).user("watcher", &[], TOKEN));
+        Self::start(&options, |cluster| {
+            grant(cluster);
+            Credentials::Token(TOKEN.to_owned())
+        })
     }
 
     /// Applies an object in each cluster.
@@ -93,7 +106,7 @@ impl Stage {
 
     /// Waits for a state of the application `shop`.
     pub(crate) fn wait_for_state(&self, state: &str) -> Value {
-        self.wait(SHOP, state, |it| it["ready-state"] == state)
+        self.wait(SHOP, state, |it| it["ready-status"] == state)
     }
 
     /// Waits until `GET /v2/clusters` says this of a cluster.
@@ -104,6 +117,29 @@ impl Stage {
             clusters.any(|it| it["cluster"] == name && is_so(it))
         });
     }
+}
+
+/// Gives the watcher the rights that an operator would, and waits until they count.
+fn grant(cluster: &Cluster) {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy/rbac.yaml");
+    let roles = std::fs::read_to_string(path).expect("deploy/rbac.yaml");
+    for role in roles.split("\n---\n") {
+        let role: Value = serde_saphyr::from_str(role).expect("a role");
+        cluster.apply(&role);
+    }
+    let roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+    let aggregated = json!({"metadata": {"labels": {AGGREGATED: "true"}}});
+    let secrets = format!("{roles}/kindsight-secrets");
+    cluster.patch(&secrets, "application/merge-patch+json", &aggregated);
+    cluster.apply(&json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+        "metadata": {"name": "kindsight"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "kindsight"},
+        "subjects": [{"kind": "User", "name": "watcher", "apiGroup": "rbac.authorization.k8s.io"}],
+    }));
+    let watcher = cluster.client_as(&Credentials::Token(TOKEN.to_owned()));
+    watcher.wait_for_status("/api/v1/secrets", 200, PATIENCE);
+    watcher.wait_for_status("/apis/apps/v1/deployments", 200, PATIENCE);
 }
 
 /// The source of a cluster, by a kubeconfig with these credentials.

@@ -78,7 +78,11 @@ pub fn kubeconfig_clusters(
     Ok(asked
         .filter_map(|(name, context)| {
             let name = name?;
-            Some(KubernetesCluster::from_kubeconfig(name, &path, context))
+            Some(KubernetesCluster::from_kubeconfig(
+                name,
+                &path,
+                Some(context),
+            ))
         })
         .collect())
 }
@@ -113,7 +117,7 @@ impl Access {
             Self::Kubeconfig { path, context } => {
                 let kubeconfig = Kubeconfig::read_from(path).map_err(|error| error.to_string())?;
                 let options = KubeConfigOptions {
-                    context: Some(context.clone()),
+                    context: context.clone(),
                     ..KubeConfigOptions::default()
                 };
                 let config = Config::from_custom_kubeconfig(without_terminal(kubeconfig), &options);

@@ -31,6 +31,10 @@ fn settings(args: ServeArgs) -> anyhow::Result<Settings> {
     let DataDir { store, cache } = DataDir::open(&args.data_dir)?;
     let limits = args.interpreter_limits.limits();
     let mut clusters = args.clusters;
+    for table in &args.cluster_tables {
+        let source = table.source(args.watch_lifetime);
+        clusters.push(source.map_err(anyhow::Error::msg)?);
+    }
     for kubeconfig in &args.kubeconfigs {
         clusters.extend(kubeconfig.clusters(args.watch_lifetime)?);
     }

@@ -145,7 +145,8 @@ impl Placement {
                 continue;
             }
             // Where it is covered in part, there may be others; this one was told of before.
-            let is_gone = report.covered.covers(&last.gvk) != KindCoverage::Unknown;
+            let is_gone =
+                report.covered.covers(&last.gvk.group, &last.gvk.kind) != KindCoverage::Unknown;
             // Since it is known.
             let since_ms = if is_gone && !was_gone {
                 now_ms
