@@ -17,6 +17,7 @@ mod kubeconfig;
 mod membership;
 mod session;
 mod shallow;
+mod told;
 mod watches;
 
 use std::collections::BTreeSet;
@@ -148,6 +149,7 @@ impl KubernetesCluster {
             cluster: self,
             events,
             known: BTreeSet::new(),
+            told_stale: None,
         };
         // Cancelled, or the channel is closed: nothing left to do in both cases.
         let _ = shutdown.run_until_cancelled(run.run()).await;
@@ -163,6 +165,8 @@ struct Run<E> {
     events: Sender<E>,
     /// The groups that were reported and not yet reported as empty.
     known: BTreeSet<GroupId>,
+    /// The last reason why the cluster was not heard; none while it is.
+    told_stale: Option<String>,
 }
 
 impl<E: From<ClusterEvent>> Run<E> {
@@ -185,10 +189,22 @@ impl<E: From<ClusterEvent>> Run<E> {
         }
     }
 
-    async fn stale(&self, why: &str) -> Result<(), Closed> {
+    /// Tells once for each reason that the cluster is not heard.
+    async fn stale(&mut self, why: &str) -> Result<(), Closed> {
         let reason = clean(why, REASON_BYTES_MAX).into_owned();
+        if self.told_stale.as_ref() == Some(&reason) {
+            return Ok(());
+        }
+        self.told_stale = Some(reason.clone());
         let cluster = self.cluster.name.clone();
         self.send(ClusterEvent::Stale { cluster, reason }).await
+    }
+
+    /// Tells that the cluster is heard, and all of it was reported.
+    async fn synced(&mut self) -> Result<(), Closed> {
+        self.told_stale = None;
+        let cluster = self.cluster.name.clone();
+        self.send(ClusterEvent::Synced { cluster }).await
     }
 
     /// Sends reports, and notes which groups have something.

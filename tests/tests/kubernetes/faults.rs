@@ -31,7 +31,7 @@ fn a_cluster_that_is_away_keeps_its_last_answer_and_costs_no_other() {
     stage.wait_for_cluster("edge01", "its loss is noticed", is_stale);
     stage.clusters[1].apply(&config("more"));
     let answer = stage.wait(SHOP, "the other is heard", |it| resources(it).len() == 3);
-    let kept = "edge01 front ConfigMap/settings Ready";
+    let kept = "edge01 front ConfigMap/settings Present";
     assert!(
         resources(&answer).iter().any(|it| it.starts_with(kept)),
         "{answer:#}"

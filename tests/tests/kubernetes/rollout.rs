@@ -48,7 +48,7 @@ fn an_application_is_found_rolls_out_fails_and_goes() {
     for expected in [
         "edge01 agent DaemonSet/agent Ready ",
         "edge02 base StatefulSet/base Ready ",
-        "edge02 seed Job/seed Succeeded JobComplete",
+        "edge02 seed Job/seed Succeeded Completed",
     ] {
         let is_told = told.iter().any(|it| it.starts_with(expected.trim_end()));
         assert!(is_told, "{expected} in {told:#?}");
@@ -148,7 +148,7 @@ fn a_kind_that_is_installed_later_is_watched_and_goes_with_its_definition() {
     let Some(stage) = Stage::two() else { return };
     let config = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}});
     stage.apply(&labelled(config, "front"));
-    stage.wait_for_state("Ready");
+    stage.wait_for_state("Present");
     let definition = json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
         "metadata": {"name": "cranes.example.org"},
@@ -183,7 +183,7 @@ fn a_kind_that_is_installed_later_is_watched_and_goes_with_its_definition() {
             .count()
             == 2
     });
-    assert_ne!(told["ready-status"], "Ready");
+    assert_ne!(told["ready-status"], "Present");
     for cluster in &stage.clusters {
         cluster
             .delete("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/cranes.example.org");
@@ -191,5 +191,5 @@ fn a_kind_that_is_installed_later_is_watched_and_goes_with_its_definition() {
     stage.wait(SHOP, "the crane goes with its Kind", |it| {
         !resources(it).iter().any(|it| it.contains("Crane/big"))
     });
-    stage.wait_for_state("Ready");
+    stage.wait_for_state("Present");
 }

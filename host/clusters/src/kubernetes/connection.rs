@@ -1,6 +1,5 @@
 //! Connections to an API server: HTTP/2 with pings, so that silence is noticed.
 
-use std::error::Error;
 use std::time::Duration;
 
 use http::{Request, Response, StatusCode};
@@ -14,6 +13,7 @@ use kube::{Client, Config};
 use tower::{BoxError, ServiceBuilder};
 
 use super::decode::Status;
+use super::told::chain;
 
 /// Watches that share one connection. API servers allow 100 streams on one, and a list needs one too.
 const WATCHES_PER_CONNECTION: usize = 80;
@@ -84,21 +84,6 @@ impl ApiError {
     fn unreachable(error: impl Into<BoxError>) -> Self {
         Self::Unreachable(chain(&*error.into()))
     }
-}
-
-/// An error and its causes; wrappers that repeat what they wrap are told once.
-fn chain(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text.push_str(": ");
-            text.push_str(&cause_text);
-        }
-        source = cause.source();
-    }
-    text
 }
 
 /// Clients of one API server, each with a connection of its own.
@@ -207,7 +192,11 @@ impl ApiClient {
         let request = request.body(Body::empty()).map_err(ApiError::unreachable)?;
         let answer = tokio::time::timeout(ANSWER_MAX, self.client.send(request)).await;
         let answer = match answer {
-            Ok(answer) => answer.map_err(ApiError::unreachable)?,
+            Ok(answer) => answer.map_err(|error| match error {
+                // Its own text says nothing but that.
+                kube::Error::Service(cause) => ApiError::unreachable(cause),
+                error => ApiError::unreachable(error),
+            })?,
             Err(_) => {
                 let seconds = ANSWER_MAX.as_secs();
                 return Err(ApiError::Unreachable(format!("no answer in {seconds} s")));

@@ -7,6 +7,7 @@ use kindsight_model::ClusterName;
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 
+use super::told::{chain, without_paths};
 use super::{Access, KubernetesCluster};
 
 /// Provider of the clusters of a kubeconfig.
@@ -113,15 +114,16 @@ impl Access {
     /// The configuration of a client. Reads files, and blocks for that.
     pub(super) async fn config(&self) -> Result<Config, String> {
         match self {
-            Self::InCluster => Config::incluster().map_err(|error| error.to_string()),
+            Self::InCluster => Config::incluster().map_err(|error| without_paths(&chain(&error))),
             Self::Kubeconfig { path, context } => {
-                let kubeconfig = Kubeconfig::read_from(path).map_err(|error| error.to_string())?;
+                let kubeconfig = Kubeconfig::read_from(path);
+                let kubeconfig = kubeconfig.map_err(|error| without_paths(&chain(&error)))?;
                 let options = KubeConfigOptions {
                     context: context.clone(),
                     ..KubeConfigOptions::default()
                 };
                 let config = Config::from_custom_kubeconfig(without_terminal(kubeconfig), &options);
-                config.await.map_err(|error| error.to_string())
+                config.await.map_err(|error| without_paths(&chain(&error)))
             }
         }
     }

@@ -212,14 +212,13 @@ impl Session {
             run.report(self.inventory.take_reports()).await?;
         }
         match trouble {
-            Some(why) if !self.is_stale => {
+            Some(why) => {
                 self.is_stale = true;
                 run.stale(&why).await?;
             }
             None if self.is_stale && self.is_synced && is_listed => {
                 self.is_stale = false;
-                let cluster = self.cluster.name.clone();
-                run.send(ClusterEvent::Synced { cluster }).await?;
+                run.synced().await?;
             }
             _ => {}
         }
