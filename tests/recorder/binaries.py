@@ -1,4 +1,4 @@
-"""Finds the Kubernetes binaries, and builds those that are missing from the Go modules beside this file.
+"""Finds the Kubernetes binaries, and builds those that are missing from the Go modules in tests/cluster.
 
 etcd and kube-apiserver are taken from KUBEBUILDER_ASSETS when it is set, as controller-runtime's envtest does.
 """
@@ -7,7 +7,7 @@ import os
 import subprocess
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
+MODULES = Path(__file__).resolve().parent.parent / "cluster"
 
 # Each binary: the module that pins it, the package it is built from, and the name Go gives it.
 BINARIES = {
@@ -48,7 +48,7 @@ def _assets():
 
 def _is_current(binary: Path, module: str) -> bool:
     """A binary older than its module's go.mod may be of another version."""
-    return binary.is_file() and binary.stat().st_mtime >= (HERE / module / "go.mod").stat().st_mtime
+    return binary.is_file() and binary.stat().st_mtime >= (MODULES / module / "go.mod").stat().st_mtime
 
 
 def _build(module: str, packages: list[str], cache: Path) -> None:
@@ -57,7 +57,7 @@ def _build(module: str, packages: list[str], cache: Path) -> None:
     flags = f"{os.environ.get('GOFLAGS', '')} -mod=readonly".strip()
     environment = {**os.environ, "GOBIN": str(cache), "GOFLAGS": flags}
     command = ["go", "install", "-trimpath", "-ldflags", "-s -w", *packages]
-    subprocess.run(command, cwd=HERE / module, env=environment, check=True)
+    subprocess.run(command, cwd=MODULES / module, env=environment, check=True)
     for package in packages:
         # Go leaves a file alone that is as it should be; its time must still say that it was checked.
         built_as = next(name for _, built, name in BINARIES.values() if built == package)

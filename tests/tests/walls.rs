@@ -11,6 +11,7 @@ const NAMED_BY: &[(&str, &[&str])] = &[
     ("k8s-openapi", &["kindsight-clusters"]),
     ("notify", &["kindsight-folder"]),
     ("etcd-client", &["kindsight-store"]),
+    ("rcgen", &["kindsight-cluster"]),
     ("redb", &["kindsight-store"]),
     ("wasmtime", &["kindsight-interpreter"]),
     (
@@ -111,6 +112,12 @@ const CRATES: &[(&str, &[&str])] = &[
 /// The command line, which has no library.
 const COMMAND_LINE: &str = "kindsight";
 
+/// Real clusters for the tests of other crates.
+const CLUSTERS: &str = "tests/cluster";
+
+/// Folders with all source files but those of these tests.
+const SOURCES: &[&str] = &["host", "sdk", "plugins", "tests/guests", CLUSTERS];
+
 /// Most lines of a file of the host, without tests.
 const LINES_MAX: usize = 400;
 
@@ -156,6 +163,7 @@ fn folders(of: &str) -> Vec<String> {
 fn members() -> Vec<Member> {
     let parents = ["host", "sdk", "plugins", "tests/guests"];
     let folders = parents.iter().flat_map(|parent| folders(parent));
+    let folders = folders.chain([CLUSTERS.to_owned()]);
     folders.map(|folder| member(&folder)).collect()
 }
 
@@ -245,7 +253,7 @@ fn interpreters_name_the_sdk_and_nothing_of_the_host() {
             folder if folder == built_in => &["kindsight-guest-build"],
             "sdk/macros" => &["kindsight-contract"],
             "sdk/rust" => &["kindsight-contract", "kindsight-sdk-macros"],
-            folder if folder.starts_with("sdk/") => &[],
+            folder if folder.starts_with("sdk/") || folder == CLUSTERS => &[],
             _ => &["kindsight-sdk"],
         };
         for table in ["dependencies", "build-dependencies", "dev-dependencies"] {
@@ -266,7 +274,7 @@ fn interpreters_name_the_sdk_and_nothing_of_the_host() {
 
 #[test]
 fn only_the_cache_of_compiled_code_is_unsafe() {
-    for (path, text) in sources_of(&["host", "sdk", "plugins", "tests/guests"]) {
+    for (path, text) in sources_of(SOURCES) {
         let is_named = text
             .lines()
             .any(|line| line.trim_start().starts_with("unsafe_code"))
@@ -278,7 +286,7 @@ fn only_the_cache_of_compiled_code_is_unsafe() {
 #[test]
 fn lints_are_silenced_with_a_reason() {
     let silenced = ["#[allow(", "#![allow("];
-    for (path, text) in sources_of(&["host", "sdk", "plugins", "tests/guests"]) {
+    for (path, text) in sources_of(SOURCES) {
         for silenced in silenced {
             assert!(
                 !text.contains(silenced),

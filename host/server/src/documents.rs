@@ -4,6 +4,7 @@
 mod scanner;
 
 use std::io::{self, BufRead, BufReader, Read};
+use std::slice;
 
 use kindsight_model::{OBJECT_BYTES_MAX, Object, manifest};
 
@@ -110,18 +111,7 @@ impl<R: Read, E: From<io::Error>, J: FnMut(Group) -> Result<(), E>> Reader<R, J>
             if buffer.is_empty() {
                 return self.unfinished(&value, was_list && !scanner.in_list());
             }
-            let mut used = buffer.len();
-            let mut outcome = Step::More;
-            for (at, &byte) in buffer.iter().enumerate() {
-                outcome = scanner.step(byte);
-                if outcome == Step::More || outcome == Step::Done {
-                    value.push(byte);
-                }
-                if outcome != Step::More {
-                    used = if outcome == Step::Broken { at } else { at + 1 };
-                    break;
-                }
-            }
+            let (outcome, used) = value.scan(buffer, &mut scanner);
             self.bytes.consume(used);
             match outcome {
                 Step::More => {}
@@ -180,9 +170,7 @@ impl<R: Read, E: From<io::Error>, J: FnMut(Group) -> Result<(), E>> Reader<R, J>
             if read == 0 || is_separator(&line) {
                 break;
             }
-            for &byte in &line {
-                text.push(byte);
-            }
+            text.extend(&line);
         }
         if text.is_blank_yaml() {
             return Ok(());
@@ -253,12 +241,37 @@ struct Text {
 }
 
 impl Text {
-    fn push(&mut self, byte: u8) {
-        if self.bytes.len() <= OBJECT_BYTES_MAX {
-            self.bytes.push(byte);
-        } else {
-            self.dropped += 1;
-        }
+    fn extend(&mut self, bytes: &[u8]) {
+        let room = (OBJECT_BYTES_MAX + 1).saturating_sub(self.bytes.len());
+        let (kept, dropped) = bytes.split_at(room.min(bytes.len()));
+        self.bytes.extend_from_slice(kept);
+        self.dropped += dropped.len();
+    }
+
+    /// Takes what belongs to the value from the front of a buffer. Returns what ended it and the number
+    /// of bytes that were used, all of them where it goes on.
+    fn scan(&mut self, buffer: &[u8], scanner: &mut Scanner) -> (Step, usize) {
+        let mut rest = buffer;
+        let outcome = loop {
+            let (plain, after) = rest.split_at(scanner.plain(rest));
+            self.extend(plain);
+            rest = after;
+            let Some((byte, after)) = rest.split_first() else {
+                break Step::More;
+            };
+            let outcome = scanner.step(*byte);
+            if matches!(outcome, Step::More | Step::Done) {
+                self.extend(slice::from_ref(byte));
+            }
+            // What breaks a value off begins another one.
+            if outcome != Step::Broken {
+                rest = after;
+            }
+            if outcome != Step::More {
+                break outcome;
+            }
+        };
+        (outcome, buffer.len() - rest.len())
     }
 
     fn clear(&mut self) {

@@ -55,6 +55,28 @@ impl Scanner {
         self.list_depth.is_some()
     }
 
+    /// Number of bytes at the front that go on with the value and need no [`Scanner::step`]: most of
+    /// them.
+    pub(crate) fn plain(&self, bytes: &[u8]) -> usize {
+        let is_key_kept = self.depth == 1 && self.last_string.len() <= ITEMS.len();
+        let separates = self.list_depth == Some(self.depth);
+        let end = match self.text {
+            _ if self.at_line_start => Some(0),
+            Text::Escaped => Some(0),
+            Text::Inside if is_key_kept => Some(0),
+            Text::Inside => bytes
+                .iter()
+                .position(|byte| matches!(byte, b'"' | b'\\' | b'\n')),
+            Text::Outside => bytes.iter().position(|byte| match byte {
+                b'{' | b'[' | b'}' | b']' | b'"' | b'\n' => true,
+                b',' => separates,
+                b':' => self.depth == 1,
+                _ => false,
+            }),
+        };
+        end.unwrap_or(bytes.len())
+    }
+
     /// Scans the next byte; the first must be `{` or `[`.
     pub(crate) fn step(&mut self, byte: u8) -> Step {
         if self.is_broken_before(byte) {
@@ -136,18 +158,29 @@ impl Scanner {
 mod tests {
     use super::*;
 
-    /// The steps other than `More`, with their positions.
+    /// The steps other than `More`, with their positions: the same whether plain bytes are skipped.
     fn steps(text: &str) -> Vec<(Step, usize)> {
+        let seen = steps_of(text, |_, _| 0);
+        assert_eq!(seen, steps_of(text, Scanner::plain), "{text}");
+        seen
+    }
+
+    fn steps_of(text: &str, skip: impl Fn(&Scanner, &[u8]) -> usize) -> Vec<(Step, usize)> {
         let mut scanner = Scanner::default();
-        let steps = text.bytes().map(|byte| scanner.step(byte)).enumerate();
-        let mut seen = Vec::new();
-        for (at, step) in steps {
+        let (mut seen, mut at) = (Vec::new(), 0);
+        while at < text.len() {
+            at += skip(&scanner, &text.as_bytes()[at..]);
+            let Some(byte) = text.as_bytes().get(at) else {
+                break;
+            };
+            let step = scanner.step(*byte);
             if step != Step::More {
                 seen.push((step, at));
             }
             if matches!(step, Step::Done | Step::Broken) {
                 break;
             }
+            at += 1;
         }
         seen
     }
@@ -177,6 +210,19 @@ mod tests {
         assert_eq!(steps(r#"{"a": {"items": [1, 2]}}"#), [(Step::Done, 23)]);
         assert_eq!(steps(r#"{"items": {"a": [1, 2]}}"#), [(Step::Done, 23)]);
         assert_eq!(steps(r#"{"a": "items", "b": [1, 2]}"#), [(Step::Done, 26)]);
+    }
+
+    #[test]
+    fn keys_that_only_begin_like_items_are_passed_over() {
+        let text = r#"{"itemsandmore": [1], "items\"": [2], "items": [{"k\"}": ":,"}]}"#;
+        assert_eq!(
+            steps(text),
+            [
+                (Step::ListBegins, 47),
+                (Step::ListEnds, 62),
+                (Step::Done, 63)
+            ]
+        );
     }
 
     #[test]

@@ -1,0 +1,106 @@
+//! Certificates: an authority of a test's own, and what it signs.
+
+use std::fs;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose, date_time_ymd,
+};
+
+/// A certificate authority that exists for one test.
+#[derive(Debug)]
+pub struct Authority {
+    certificate: String,
+    issuer: Issuer<'static, KeyPair>,
+}
+
+/// A certificate with its private key, both as PEM.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    /// The certificate.
+    pub certificate: String,
+    /// Its private key, as PKCS #8.
+    pub key: String,
+}
+
+impl Authority {
+    /// Makes one, with a new key.
+    pub fn new(name: &str) -> Self {
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.key_usages = vec![
+            KeyUsagePurpose::KeyCertSign,
+            KeyUsagePurpose::DigitalSignature,
+        ];
+        params.distinguished_name.push(DnType::CommonName, name);
+        let key = new_key();
+        let certificate = params.self_signed(&key).expect("a certificate").pem();
+        let issuer = Issuer::new(params, key);
+        Self {
+            certificate,
+            issuer,
+        }
+    }
+
+    /// Its certificate as PEM, for those who have to trust it.
+    pub fn certificate(&self) -> &str {
+        &self.certificate
+    }
+
+    /// Signs a certificate for a server on loopback, which is valid until then; without a time, for
+    /// longer than any test takes.
+    pub fn server(&self, until: Option<SystemTime>) -> Identity {
+        let names = ["127.0.0.1", "localhost"].map(str::to_owned);
+        let params = CertificateParams::new(names).expect("names of loopback");
+        self.sign(params, "server", ExtendedKeyUsagePurpose::ServerAuth, until)
+    }
+
+    /// Signs a client's certificate: API servers read its user and group from it.
+    pub fn client(&self, user: &str, group: &str, until: Option<SystemTime>) -> Identity {
+        let mut params = CertificateParams::default();
+        let name = &mut params.distinguished_name;
+        name.push(DnType::OrganizationName, group);
+        self.sign(params, user, ExtendedKeyUsagePurpose::ClientAuth, until)
+    }
+
+    fn sign(
+        &self,
+        mut params: CertificateParams,
+        name: &str,
+        usage: ExtendedKeyUsagePurpose,
+        until: Option<SystemTime>,
+    ) -> Identity {
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.extended_key_usages = vec![usage];
+        params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        if let Some(until) = until {
+            let since_epoch = until.duration_since(UNIX_EPOCH).expect("a time after 1970");
+            params.not_after = date_time_ymd(1970, 1, 1) + since_epoch;
+        }
+        let key = new_key();
+        let certificate = params.signed_by(&key, &self.issuer);
+        Identity {
+            certificate: certificate.expect("a certificate").pem(),
+            key: key.serialize_pem(),
+        }
+    }
+}
+
+impl Identity {
+    /// Writes `<name>.crt` and `<name>.key`.
+    pub(crate) fn write(&self, folder: &Path, name: &str) {
+        write(folder, &format!("{name}.crt"), &self.certificate);
+        write(folder, &format!("{name}.key"), &self.key);
+    }
+}
+
+pub(crate) fn new_key() -> KeyPair {
+    KeyPair::generate().expect("a key")
+}
+
+pub(crate) fn write(folder: &Path, name: &str, text: &str) {
+    let path = folder.join(name);
+    fs::write(&path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+}

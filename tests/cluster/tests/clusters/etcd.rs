@@ -1,0 +1,44 @@
+//! etcd by itself.
+
+use kindsight_cluster::{Authority, Binaries, Binary, Client, Cluster, Credentials, Etcd, Options};
+use ureq::http::Method;
+
+use crate::api_server_binaries;
+
+#[test]
+fn an_etcd_with_tls_lets_in_its_own_clients_alone_and_serves_a_cluster() {
+    let Some(binaries) = api_server_binaries() else {
+        return;
+    };
+    let etcd = Etcd::start_with_tls(&binaries);
+    let authority = etcd.authority().expect("it has one");
+    let health = |credentials| {
+        let client = Client::new(etcd.url(), Some(authority.certificate()), &credentials);
+        client.request(Method::GET, "/health", None)
+    };
+    let own = authority.client("root", "clients", None);
+    let answer = health(Credentials::Certificate(own)).expect("an answer");
+    assert_eq!(answer.status, 200);
+    let foreign = Authority::new("another").client("root", "clients", None);
+    for stranger in [Credentials::Certificate(foreign), Credentials::Nobody] {
+        assert!(health(stranger).is_err());
+    }
+    let cluster = Cluster::start(&etcd, &Options::api_server("edge01"));
+    assert!(cluster.get("/api/v1/namespaces/kube-system").is_some());
+}
+
+#[test]
+fn a_paused_etcd_hangs_until_it_is_resumed() {
+    let Some(binaries) = Binaries::or_skip(Binary::ETCD) else {
+        return;
+    };
+    let mut etcd = Etcd::start(&binaries);
+    let client = Client::new(etcd.url(), None, &Credentials::Nobody);
+    let hasty = client.with_timeout(std::time::Duration::from_secs(1));
+    etcd.pause();
+    let answer = hasty.request(Method::GET, "/health", None);
+    assert!(matches!(answer, Err(ureq::Error::Timeout(_))), "{answer:?}");
+    etcd.resume();
+    let answer = client.request(Method::GET, "/health", None);
+    assert_eq!(answer.expect("an answer").status, 200);
+}
