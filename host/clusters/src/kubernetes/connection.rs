@@ -211,7 +211,7 @@ impl ApiClient {
 
 /// The status of an answer that is an error.
 async fn status_of(answer: Response<Body>) -> Status {
-    /// More of an error nobody reads.
+    /// Maximum size of the body of an error that is read, in bytes.
     const STATUS_BYTES_MAX: usize = 64 * 1024;
     let code = answer.status();
     let body = http_body_util::Limited::new(answer.into_body(), STATUS_BYTES_MAX);

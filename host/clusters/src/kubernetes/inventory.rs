@@ -23,6 +23,10 @@ use groups::{Group, Groups};
 /// Maximum number of owners that are followed from an object upwards.
 const OWNERS_MAX: usize = 16;
 
+/// Maximum number of objects of one cluster that are known, most of them by their identity alone; others are
+/// left out, and counted.
+const OBJECTS_MAX: usize = 2_000_000;
+
 /// One app of one application.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct GroupId {
@@ -42,12 +46,18 @@ pub(super) struct Inventory {
     groups: Groups,
     /// Watches of which an object is needed whole that is not.
     wanted: BTreeSet<WatchId>,
+    /// Number of objects that came while there were [`OBJECTS_MAX`].
+    left_out: usize,
 }
 
 impl Inventory {
     /// Takes in an object, as it was seen in this pass over its Kind.
     pub(super) fn apply(&mut self, watch: WatchId, pass: u64, decoded: Decoded) {
         let key = Key::new(watch, &decoded);
+        if self.entries.len() >= OBJECTS_MAX && !self.entries.contains_key(&key) {
+            self.left_out += 1;
+            return;
+        }
         if let Some(before) = self.entries.get(&key) {
             let (links, name) = (before.links(), before.floats_to());
             self.unlink(&key, &links.uid, &links.owners);
@@ -85,6 +95,13 @@ impl Inventory {
     /// Returns whether an application has objects of this watch.
     pub(super) fn has_members(&self, watch: WatchId) -> bool {
         self.groups.members_of(watch) > 0
+    }
+
+    /// Objects that are left out, in words.
+    pub(super) fn left_out(&self) -> Option<Arc<str>> {
+        let count = self.left_out;
+        let told = || format!("{count} objects over the limit of {OBJECTS_MAX} objects").into();
+        (count > 0).then(told)
     }
 
     /// Number of objects of applications.

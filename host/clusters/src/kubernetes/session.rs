@@ -233,7 +233,9 @@ impl Session {
         let facts = ClusterFacts {
             origin: Arc::clone(&self.cluster.origin),
             server_version: Some(Arc::clone(&self.version)),
-            not_covered: not_covered.into_iter().chain(silent).collect(),
+            not_covered: (not_covered.into_iter().chain(silent))
+                .chain(self.inventory.left_out())
+                .collect(),
             objects: self.inventory.members(),
             watches: self.watches.len(),
             heard_ms: None,
