@@ -78,7 +78,7 @@ pub struct ClusterConnection<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = usize)]
     pub watches: Option<usize>,
-    /// Time of the last event of the cluster.
+    /// Time when the cluster last told anything: a report, a change of one, or that everything was listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, format = DateTime)]
     pub last_event: Option<Timestamp>,

@@ -99,6 +99,21 @@ pub enum ClusterEvent {
 /// Shortest time between two [`ClusterEvent::Facts`] of one cluster.
 pub const FACTS_EVERY: Duration = Duration::from_secs(1);
 
+impl ClusterEvent {
+    /// The cluster, where the event is something that it told; none of what was found out here.
+    pub fn heard_from(&self) -> Option<&ClusterName> {
+        match self {
+            Self::Bundle { cluster, .. }
+            | Self::Gone { cluster, .. }
+            | Self::Unreadable { cluster, .. }
+            | Self::Application { cluster, .. }
+            | Self::Faults { cluster, .. }
+            | Self::Synced { cluster } => Some(cluster),
+            Self::Removed { .. } | Self::Facts { .. } | Self::Stale { .. } => None,
+        }
+    }
+}
+
 /// All that a cluster has of one app of an application that was found by its labels.
 #[derive(Debug, Clone)]
 pub struct ApplicationReport {

@@ -15,6 +15,8 @@ pub struct ConnectionView {
     pub reason: Option<Arc<str>>,
     /// Faults of the cluster as a whole, as text for people.
     pub faults: Arc<[Arc<str>]>,
+    /// Time when it was last heard, in Unix milliseconds, within a tenth of a second; none until then.
+    pub heard_ms: Option<i64>,
     /// Facts that the cluster's source told; none where it tells none.
     pub facts: Option<Arc<FactsView>>,
 }

@@ -77,9 +77,6 @@ impl Followed {
             ClusterEvent::Stale { reason, .. } => {
                 format!("stale {}", reason.rsplit(": ").next().unwrap())
             }
-            ClusterEvent::Application { .. }
-            | ClusterEvent::Removed { .. }
-            | ClusterEvent::Facts { .. } => unreachable!("a folder tells of bundles alone"),
         }
     }
 

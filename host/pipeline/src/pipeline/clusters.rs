@@ -11,6 +11,9 @@ use super::Pipeline;
 /// Maximum number of Kinds that are told not to be covered; the first ones are kept.
 const NOT_COVERED_MAX: usize = 100;
 
+/// Time after which it is noted again that a cluster was heard, in milliseconds.
+const HEARD_EVERY_MS: i64 = 100;
+
 impl Pipeline {
     /// Publishes a cluster that is configured and was not heard yet.
     pub fn expect_cluster(&mut self, cluster: &ClusterName, now_ms: i64) {
@@ -18,6 +21,26 @@ impl Pipeline {
     }
 
     pub(super) fn handle_cluster(&mut self, event: ClusterEvent, now_ms: i64) {
+        let heard = event.heard_from().cloned();
+        self.take_cluster(event, now_ms);
+        // After it, so that who reads the time reads what was heard too.
+        if let Some(cluster) = heard {
+            self.heard(&cluster, now_ms);
+        }
+    }
+
+    /// Notes when a cluster was heard whose connection is known.
+    fn heard(&mut self, cluster: &ClusterName, now_ms: i64) {
+        let Some(known) = self.connections.get(cluster) else {
+            return;
+        };
+        let last_ms = known.heard_ms.unwrap_or(i64::MIN);
+        if now_ms.saturating_sub(last_ms) >= HEARD_EVERY_MS {
+            self.change_connection(cluster, now_ms, |it| it.heard_ms = Some(now_ms));
+        }
+    }
+
+    fn take_cluster(&mut self, event: ClusterEvent, now_ms: i64) {
         match event {
             ClusterEvent::Bundle { cluster, bundle } => self.report(&cluster, bundle, now_ms),
             ClusterEvent::Gone {
@@ -112,6 +135,7 @@ impl Pipeline {
             since_ms: now_ms,
             reason: None,
             faults: Arc::default(),
+            heard_ms: None,
             facts: None,
         });
         change(connection);

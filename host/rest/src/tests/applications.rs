@@ -4,9 +4,10 @@ use kindsight_status::{ConnectionState, ConnectionView, FactsView, Reported};
 
 use super::*;
 
-const SHOP: &str = "/v2/projects/-/composite-apps/shop/-/deployment-intent-groups/web/status";
+pub(super) const SHOP: &str =
+    "/v2/projects/-/composite-apps/shop/-/deployment-intent-groups/web/status";
 
-fn shop() -> DigName {
+pub(super) fn shop() -> DigName {
     DigName::found("shop", Some("web")).unwrap()
 }
 
@@ -43,6 +44,7 @@ pub(super) fn publish(read_model: &ReadModel) {
         since_ms: 0,
         reason: Some("the cluster cannot be reached: refused".into()),
         faults: ["report `x.json`: bad".into()].into(),
+        heard_ms: None,
         facts: Some(Arc::new(FactsView {
             origin: "admin@prod".into(),
             server_version: Some("v1.34.1".into()),

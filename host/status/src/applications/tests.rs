@@ -210,6 +210,7 @@ fn clusters_are_listed_with_their_connections() {
         since_ms: NOW_MS,
         reason: Some("the cluster cannot be reached: refused".into()),
         faults: faults.into(),
+        heard_ms: None,
         facts: Some(Arc::new(crate::FactsView {
             origin: "admin@prod".into(),
             server_version: Some("v1.34.1".into()),
@@ -224,6 +225,7 @@ fn clusters_are_listed_with_their_connections() {
         state: kindsight_api::clusters::Connection::Connecting,
         reason: None,
         faults: Arc::default(),
+        heard_ms: None,
         facts: None,
         ..connection
     };

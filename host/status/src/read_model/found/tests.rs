@@ -173,6 +173,7 @@ async fn subscribers_are_told_of_what_was_found_and_of_connections_but_not_of_co
         since_ms: 1,
         reason: None,
         faults: Arc::default(),
+        heard_ms: None,
         facts: Some(Arc::new(crate::FactsView {
             objects,
             ..crate::FactsView::default()
