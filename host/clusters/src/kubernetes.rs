@@ -179,7 +179,7 @@ impl<E: From<ClusterEvent>> Run<E> {
                     backoff = Backoff::default();
                     session.run(&mut self).await
                 }
-                Err(error) => SessionEnd::Failed(error.to_string()),
+                Err(why) => SessionEnd::Failed(why),
             };
             match end {
                 SessionEnd::Closed => return Err(Closed),

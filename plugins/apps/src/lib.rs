@@ -1,4 +1,4 @@
-//! Interpreter for the group `apps`: Deployment, StatefulSet, DaemonSet, ReplicaSet, and ControllerRevision,
+//! Interpreter for the group `apps`: Deployment, StatefulSet, DaemonSet, ReplicaSet, and `ControllerRevision`,
 //! which reports no readiness.
 
 mod daemon_set;

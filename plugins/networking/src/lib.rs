@@ -1,5 +1,5 @@
 //! Interpreter for the group `networking.k8s.io`: Ingress, also under its old group `extensions`, and
-//! NetworkPolicy and `IngressClass`, which report no readiness, as the EndpointSlices of `discovery.k8s.io`.
+//! NetworkPolicy and `IngressClass`, which report no readiness, as `EndpointSlice` of `discovery.k8s.io`.
 
 mod ingress;
 

@@ -28,7 +28,7 @@ const CREDENTIALS_MAX: Duration = Duration::from_mins(1);
 /// Time until the head of an answer comes.
 const ANSWER_MAX: Duration = Duration::from_secs(20);
 /// Time until a whole answer comes.
-const BODY_MAX: Duration = Duration::from_secs(60);
+const BODY_MAX: Duration = Duration::from_mins(1);
 /// Maximum size of an answer that is not a watch, in bytes: one page of a list.
 const BODY_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Maximum size of one event of a watch, in bytes.
@@ -109,13 +109,12 @@ impl Connections {
     /// The credentials or certificates cannot be used, or the server cannot be reached.
     pub(super) async fn client(&mut self) -> Result<ApiClient, ApiError> {
         let at = self.taken / WATCHES_PER_CONNECTION;
-        let client = match self.clients.get(at) {
-            Some(client) => client.clone(),
-            None => {
-                let client = ApiClient::connected(self.config.clone()).await?;
-                self.clients.push(client.clone());
-                client
-            }
+        let client = if let Some(client) = self.clients.get(at) {
+            client.clone()
+        } else {
+            let client = ApiClient::connected(self.config.clone()).await?;
+            self.clients.push(client.clone());
+            client
         };
         self.taken += 1;
         Ok(client)
@@ -191,17 +190,15 @@ impl ApiClient {
         let request = Request::get(path).header(http::header::ACCEPT, accept);
         let request = request.body(Body::empty()).map_err(ApiError::unreachable)?;
         let answer = tokio::time::timeout(ANSWER_MAX, self.client.send(request)).await;
-        let answer = match answer {
-            Ok(answer) => answer.map_err(|error| match error {
-                // Its own text says nothing but that.
-                kube::Error::Service(cause) => ApiError::unreachable(cause),
-                error => ApiError::unreachable(error),
-            })?,
-            Err(_) => {
-                let seconds = ANSWER_MAX.as_secs();
-                return Err(ApiError::Unreachable(format!("no answer in {seconds} s")));
-            }
-        };
+        let answer = answer.map_err(|_| {
+            let seconds = ANSWER_MAX.as_secs();
+            ApiError::Unreachable(format!("no answer in {seconds} s"))
+        })?;
+        let answer = answer.map_err(|error| match error {
+            // Its own text says nothing but that.
+            kube::Error::Service(cause) => ApiError::unreachable(cause),
+            error => ApiError::unreachable(error),
+        })?;
         if answer.status().is_success() {
             return Ok(answer);
         }
@@ -216,7 +213,10 @@ async fn status_of(answer: Response<Body>) -> Status {
     let code = answer.status();
     let body = http_body_util::Limited::new(answer.into_body(), STATUS_BYTES_MAX);
     let body = tokio::time::timeout(ANSWER_MAX, body.collect()).await;
-    let bytes = body.ok().and_then(Result::ok).map(|it| it.to_bytes());
+    let bytes = body
+        .ok()
+        .and_then(Result::ok)
+        .map(http_body_util::Collected::to_bytes);
     let read = bytes.and_then(|bytes| serde_json::from_slice::<Status>(&bytes).ok());
     let known = code.canonical_reason().unwrap_or("an unknown status");
     let message = read.map(|it| it.message).filter(|it| !it.is_empty());

@@ -96,7 +96,7 @@ impl Discovered {
                 if is_watchable(&resource.verbs) && taken.insert(kind.kind.clone()) {
                     self.kinds.insert(ApiKind {
                         gvk: Gvk::new(name, &version.version, &kind.kind),
-                        plural: resource.resource.clone(),
+                        plural: resource.plural.clone(),
                         is_namespaced: resource.scope == "Namespaced",
                     });
                 }
@@ -175,7 +175,8 @@ struct GroupVersion {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Resource {
-    resource: String,
+    #[serde(rename = "resource")]
+    plural: String,
     response_kind: Option<ResponseKind>,
     #[serde(default)]
     scope: String,

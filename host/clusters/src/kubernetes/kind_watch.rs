@@ -232,9 +232,12 @@ impl KindWatch {
 /// A value of a query, encoded.
 fn url_encoded(value: &str) -> String {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~".contains(byte);
-    let encoded = value.bytes().map(|byte| match is_plain(&byte) {
-        true => char::from(byte).to_string(),
-        false => format!("%{byte:02X}"),
+    let encoded = value.bytes().map(|byte| {
+        if is_plain(&byte) {
+            char::from(byte).to_string()
+        } else {
+            format!("%{byte:02X}")
+        }
     });
     encoded.collect()
 }

@@ -154,9 +154,12 @@ impl<'t> Metadata<'t> {
     }
 
     fn release(&self, release: &Release) -> Option<Claim> {
-        let text = |key| match release.is_label {
-            true => self.label(key),
-            false => self.annotation(key),
+        let text = |key| {
+            if release.is_label {
+                self.label(key)
+            } else {
+                self.annotation(key)
+            }
         };
         Claim::of(text(release.name)?, text(release.namespace))
     }

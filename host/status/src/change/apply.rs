@@ -62,7 +62,7 @@ fn put_clusters<'a>(clusters: &mut Vec<Cluster<'a>>, changed: &[Cluster<'a>]) {
             None => clusters.push(cluster.clone()),
             Some(known) => {
                 known.readiness = cluster.readiness.clone();
-                known.faults = cluster.faults.clone();
+                known.faults.clone_from(&cluster.faults);
                 put_resources(&mut known.resources, &cluster.resources);
             }
         }
