@@ -26,3 +26,4 @@ pub mod interpreters;
 pub mod problem;
 pub mod service;
 pub mod status;
+pub mod watch;

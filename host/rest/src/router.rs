@@ -20,7 +20,8 @@ use crate::connections::Pace;
 use crate::middleware::{self, AnswerBytes, BodyRules, TimeLimit};
 use crate::problem::Problem;
 use crate::routes::interpreters::commands;
-use crate::routes::{applications, interpret, interpreters, service, status};
+use crate::routes::{applications, interpret, interpreters, service, status, watch};
+use crate::stream::Streams;
 use crate::{AppState, Limits};
 
 /// Media types of a body of JSON.
@@ -63,6 +64,7 @@ pub fn router(state: AppState) -> Router {
     let limits = state.limits;
     let access = Arc::clone(&state.access);
     let answers_bytes = Arc::new(AnswerBytes::new(permits(limits.answers_bytes_max)));
+    let streams = Arc::new(Streams::new(&limits, Arc::clone(&answers_bytes)));
     let (routes, document) = documented(limits).split_for_parts();
     let paths: Vec<&str> = document.paths.paths.keys().map(String::as_str).collect();
     let known = format!("there is no such route; there are {}", paths.join(", "));
@@ -71,6 +73,7 @@ pub fn router(state: AppState) -> Router {
         .with_state(state)
         .layer(Extension(service::Document(document)))
         .layer(Extension(Arc::new(Answers::new(&limits))))
+        .layer(Extension(streams))
         .fallback(move || std::future::ready(Problem::new(StatusCode::NOT_FOUND, known.clone())))
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(
@@ -117,6 +120,8 @@ fn documented(limits: Limits) -> OpenApiRouter<AppState> {
         .routes(routes!(status::cluster_status))
         .routes(routes!(applications::applications))
         .routes(routes!(applications::clusters))
+        .routes(routes!(watch::watch_status))
+        .routes(routes!(watch::watch_applications))
         .routes(routes!(interpreters::list))
         .routes(routes!(interpreters::inspect))
         .layer(slots!(&requests))

@@ -6,3 +6,4 @@ pub(crate) mod interpret;
 pub(crate) mod interpreters;
 pub(crate) mod service;
 pub(crate) mod status;
+pub(crate) mod watch;

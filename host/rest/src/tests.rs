@@ -27,6 +27,7 @@ mod cross_origin;
 mod documented;
 mod interpreters;
 mod limited;
+mod streams;
 
 const STATUS: &str = "/v2/projects/testvfw/composite-apps/compositevfw/v1/deployment-intent-groups/vfw_deployment_intent_group/status";
 const CLUSTER_STATUS: &str = "/v2/cluster-providers/vfw-cluster-provider/clusters/edge01/status";

@@ -13,7 +13,7 @@ use kindsight_model::{ClusterName, DigName};
 use crate::moment::moment;
 use crate::problem::{QueryError, known, not_found, unknown};
 use crate::query::StatusQuery;
-use crate::read_model::{Name, ReadModel, Snapshot, Subject};
+use crate::read_model::{ReadModel, Snapshot, Subject};
 use crate::tally::Place;
 use crate::view::ClusterView;
 
@@ -120,8 +120,14 @@ impl Applications {
         list
     }
 
+    /// Every application that the name of the query is about, in order.
+    pub(crate) fn subjects(&self) -> impl Iterator<Item = (&DigName, &Subject)> {
+        let subjects = self.subjects.iter();
+        subjects.filter_map(|it| Some((it.dig()?, it)))
+    }
+
     /// An application; none if the query is not about its clusters or its state.
-    fn selected<'a>(&self, subject: &'a Subject) -> Option<Application<'a>> {
+    pub(crate) fn selected<'a>(&self, subject: &'a Subject) -> Option<Application<'a>> {
         let asked = &self.query.clusters;
         if !asked.is_empty() && !subject.clusters().any(|it| asked.contains(it)) {
             return None;
@@ -143,9 +149,7 @@ impl Subject {
 
     /// The whole of it in a list; none for a cluster's own resources.
     fn application(&self) -> Option<Application<'_>> {
-        let Name::Dig(name) = &self.name else {
-            return None;
-        };
+        let name = self.dig()?;
         let clusters: BTreeSet<&ClusterName> = self.clusters().collect();
         let mut application = Application {
             // As it is asked for: the context's own name may differ in its version.

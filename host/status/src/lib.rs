@@ -22,6 +22,7 @@
 
 mod answer;
 mod applications;
+mod change;
 mod clusters;
 mod connection;
 mod map;
@@ -43,6 +44,7 @@ mod samples;
 
 pub use answer::{FAULTS_SHOWN_MAX, NAMES_WRONG_MAX, Resources};
 pub use applications::{APPLICATIONS_SHOWN_MAX, ApplicationQuery, Applications};
+pub use change::{apply, change};
 pub use clusters::Clusters;
 pub use connection::{ConnectionView, FactsView};
 pub use kindsight_api::clusters::Connection as ConnectionState;

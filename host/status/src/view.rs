@@ -159,6 +159,11 @@ impl ClusterView {
         &self.rows.resources
     }
 
+    /// Returns whether both have the very same resources: they were made of one report.
+    pub(crate) fn shares_resources_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.rows, &other.rows)
+    }
+
     /// Parts of its report and of the sent resources that could not be read, as text for people.
     pub fn faults(&self) -> &[Arc<str>] {
         &self.faults

@@ -49,6 +49,21 @@ impl<'a> Resources<'a> {
         }
     }
 
+    /// Every resource in the form that the query asks for, but those that it leaves out.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Resource<'a>> {
+        let views = self.view.resources().iter().enumerate();
+        let selected = views.filter(|(position, _)| {
+            let positions = self.positions.as_ref();
+            positions.is_none_or(|positions| positions.contains(position))
+        });
+        selected.filter_map(|(_, view)| self.resource(view))
+    }
+
+    /// Returns whether both are of the same report, so that they tell the same.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.view.shares_resources_with(other.view) && self.positions == other.positions
+    }
+
     /// One resource in the form that the query asks for; none if that form leaves it out.
     fn resource(&self, view: &'a ResourceView) -> Option<Resource<'a>> {
         match (self.output, self.kind) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kindsight_api::status::QueryType;
 use kindsight_model::{ClusterName, ContextId, DigName};
 
-use super::Snapshot;
+use super::{ChangedSubject, Snapshot};
 use crate::problem::{KNOWN_COUNTED_MAX, KNOWN_SHOWN_MAX, QueryError, known, not_found, unknown};
 use crate::query::{Instance, StatusQuery};
 use crate::record::RecordView;
@@ -117,6 +117,29 @@ impl Subject {
         }
     }
 
+    /// The group or the application that it is; none for a cluster's own resources.
+    pub(crate) fn dig(&self) -> Option<&DigName> {
+        match &self.name {
+            Name::Dig(name) => Some(name),
+            Name::Cluster(_) => None,
+        }
+    }
+
+    /// Returns whether `other` is the same instance: one follows from the other by changes.
+    pub fn is_same_instance(&self, other: &Self) -> bool {
+        self.name == other.name && self.instance == other.instance
+    }
+
+    /// Returns whether a change of the read model may change what is answered from it.
+    pub fn is_concerned_by(&self, changed: &ChangedSubject) -> bool {
+        match changed {
+            ChangedSubject::Context(id) => self.instance.as_ref() == Some(id),
+            ChangedSubject::Dig(name) | ChangedSubject::Found(name) => self.dig() == Some(name),
+            ChangedSubject::Cluster(name) => matches!(&self.name, Name::Cluster(it) if it == name),
+            ChangedSubject::Connection(_) => false,
+        }
+    }
+
     /// Returns whether it is an application that was found in the clusters, of which nothing was sent.
     pub(crate) fn is_found(&self) -> bool {
         matches!(&self.name, Name::Dig(name) if name.is_found())
@@ -140,7 +163,7 @@ impl Subject {
 }
 
 /// The name that is asked for.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Name {
     Dig(DigName),
     Cluster(ClusterName),
