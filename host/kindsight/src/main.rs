@@ -30,6 +30,12 @@ pub(crate) const FOUND: u8 = 3;
 /// Exit code where the command line cannot be followed, as clap has it.
 pub(crate) const INVALID: u8 = 2;
 
+/// Exit code where an application that was waited for failed.
+pub(crate) const FAILED: u8 = 4;
+
+/// Exit code where the time to wait is up.
+pub(crate) const TIME_IS_UP: u8 = 5;
+
 fn main() -> ExitCode {
     if kindsight_server::is_compiler() {
         return kindsight_server::interpreter::compile_child();
@@ -51,7 +57,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Interpret(args) => return interpret::run(&args),
         Command::Applications(args) => applications::run(&args)?,
         Command::Clusters(args) => clusters::run(&args)?,
-        Command::Status(args) => return status::run(args),
+        Command::Status(args) => return status::run(&args),
         Command::Interpreters(args) => return interpreters::run(&args),
     }
     Ok(ExitCode::SUCCESS)

@@ -8,6 +8,7 @@ mod applications;
 mod children;
 mod demo;
 mod diff;
+mod following;
 mod goldens;
 mod interpret;
 mod interpreters;

@@ -53,7 +53,8 @@ fn clusters<'s, 'a>(
     apps.flat_map(|app| app.clusters.iter().map(move |cluster| (app, cluster)))
 }
 
-fn resources<'s, 'a>(
+/// Every resource of an answer, with its app and cluster.
+pub(super) fn resources<'s, 'a>(
     status: &'s Status<'a>,
 ) -> impl Iterator<Item = (&'s App<'a>, &'s Cluster<'a>, &'s Resource<'a>)> {
     clusters(status).flat_map(|(app, cluster)| {
@@ -62,7 +63,8 @@ fn resources<'s, 'a>(
     })
 }
 
-fn totals(to: &mut impl Write, status: &Status<'_>) -> io::Result<()> {
+/// Prints the counts, what is stale or could not be read, and the state as a whole.
+pub(super) fn totals(to: &mut impl Write, status: &Status<'_>) -> io::Result<()> {
     let mut line = name(status);
     let state = status.status.as_ref().map(ContextStatus::as_str);
     for part in [state, status.message.as_deref()].into_iter().flatten() {
@@ -91,7 +93,7 @@ fn totals(to: &mut impl Write, status: &Status<'_>) -> io::Result<()> {
 }
 
 /// The name of what is shown; of an application that was found with its namespace.
-fn name(status: &Status<'_>) -> String {
+pub(super) fn name(status: &Status<'_>) -> String {
     match (status.app.project.as_deref(), &status.app.name) {
         (Some(DigName::NONE), Some(application)) => format!("{}/{application}", status.name),
         _ => status.name.to_string(),
