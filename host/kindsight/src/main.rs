@@ -57,7 +57,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Interpret(args) => return interpret::run(&args),
         Command::Applications(args) => applications::run(&args)?,
         Command::Clusters(args) => clusters::run(&args)?,
-        Command::Status(args) => return status::run(args),
+        Command::Status(args) => return status::run(&args),
         Command::Interpreters(args) => return interpreters::run(&args),
     }
     Ok(ExitCode::SUCCESS)

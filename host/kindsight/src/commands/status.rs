@@ -95,9 +95,9 @@ impl StatusQuery {
 ///
 /// # Errors
 /// When the server cannot be reached, or refuses.
-pub(crate) fn run(args: StatusArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
     if args.wait {
-        return wait::run(&args);
+        return wait::run(args);
     }
     let subject = match subject::resolved(&args.server, &args.subject)? {
         Resolved::One(subject) => subject,
@@ -107,7 +107,7 @@ pub(crate) fn run(args: StatusArgs) -> anyhow::Result<ExitCode> {
         }
     };
     let query = StatusQuery {
-        parameters: parameters(&args),
+        parameters: parameters(args),
         ..StatusQuery::about(&subject)?
     };
     if args.watch {

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use axum::body::{Bytes, HttpBody as _};
-use kindsight_status::SUBSCRIPTION_CHANGES_MAX;
+use kindsight_status::{SUBSCRIPTION_CHANGES_MAX, Snapshot};
 
 use super::applications::{SHOP, shop};
 use super::connections::serve_to;
@@ -93,7 +93,7 @@ fn watched(limits: Limits) -> (Arc<ReadModel>, Router) {
 
 fn publish(model: &ReadModel, phase: Phase) -> String {
     model.publish_found(&shop(), Some(shop_view(phase)));
-    model.inspect(|it| it.generation()).to_string()
+    model.inspect(Snapshot::generation).to_string()
 }
 
 #[tokio::test]

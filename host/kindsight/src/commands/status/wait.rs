@@ -122,16 +122,12 @@ fn is_alike(one: &Standing, other: &Standing) -> bool {
 }
 
 fn ended(args: &StatusArgs, standing: &Standing) -> ExitCode {
-    match standing {
-        Standing::Failed(why) => {
-            hint(&format!("{} failed: {why}", args.subject));
-            ExitCode::from(FAILED)
-        }
-        _ => {
-            hint(&format!("{} is ready", args.subject));
-            ExitCode::SUCCESS
-        }
+    if let Standing::Failed(why) = standing {
+        hint(&format!("{} failed: {why}", args.subject));
+        return ExitCode::from(FAILED);
     }
+    hint(&format!("{} is ready", args.subject));
+    ExitCode::SUCCESS
 }
 
 fn time_is_up(args: &StatusArgs, why: &str) -> ExitCode {
