@@ -31,7 +31,7 @@ fn read_model(resources: usize) -> (ReadModel, DigName) {
             .collect(),
     };
     let context = ContextView {
-        id: id.clone(),
+        id: Some(id.clone()),
         meta: Some(dig.clone()),
         status: Some(ContextStatus::Instantiated),
         apps: (0..APPS).map(app).collect(),
@@ -69,6 +69,7 @@ fn cluster_view(number: usize, resources: usize) -> kindsight_status::ClusterVie
             objects: objects.into(),
             ..Reported::default()
         }),
+        unseen: Vec::new(),
         faults: Vec::new(),
     };
     project(input, None, 0)

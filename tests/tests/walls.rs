@@ -22,7 +22,8 @@ const NAMED_BY: &[(&str, &[&str])] = &[
     ("jsonschema", &["kindsight-catalog"]),
     ("hmac", &["kindsight-code-cache"]),
     ("hyper", &["kindsight-rest"]),
-    ("hyper-util", &["kindsight-rest"]),
+    ("hyper-rustls", &["kindsight-clusters"]),
+    ("hyper-util", &["kindsight-rest", "kindsight-clusters"]),
     ("getrandom", &["kindsight-code-cache"]),
     ("oci-client", &["kindsight-catalog"]),
     ("arc-swap", &["kindsight-interpreter"]),
@@ -46,7 +47,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("kindsight-api", &["kindsight-model"]),
     (
         "kindsight-clusters",
-        &["kindsight-folder", "kindsight-model"],
+        &["kindsight-contract", "kindsight-folder", "kindsight-model"],
     ),
     (
         "kindsight-appcontext",

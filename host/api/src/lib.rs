@@ -18,9 +18,12 @@
     clippy::print_stdout
 )]
 
+pub mod applications;
+pub mod clusters;
 pub mod explanation;
 pub mod interpret;
 pub mod interpreters;
 pub mod problem;
 pub mod service;
 pub mod status;
+pub mod watch;

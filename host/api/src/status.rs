@@ -162,8 +162,8 @@ pub struct Action<'a> {
 }
 
 /// Resources rolled up, on each level of an answer to `type=cluster`. Resources that only the cluster
-/// has do not count beside those that were sent. Children (resources with an `owner`) count only where
-/// nothing else is selected.
+/// has do not count beside those that were sent. What is gone (reason `Gone`), hooks, and children (resources
+/// with an `owner`) count only where nothing else is selected, in this order.
 /// With `type=rsync` every member is left out.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]

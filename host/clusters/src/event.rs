@@ -1,6 +1,10 @@
 //! Events of a cluster.
 
-use kindsight_model::{Bundle, ClusterName, DeploymentId};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kindsight_model::{Bundle, ClusterName, CoveredKinds, DeploymentId, DigName, Object, Rejected};
 
 /// A change in the reports of one cluster.
 ///
@@ -46,6 +50,27 @@ pub enum ClusterEvent {
         /// The reason, as text for people.
         error: String,
     },
+    /// The cluster has this of an application that nobody recorded. Replaces what it had before of the same
+    /// app of it.
+    Application {
+        /// The cluster.
+        cluster: ClusterName,
+        /// All that it has of the app.
+        report: Box<ApplicationReport>,
+    },
+    /// The cluster is no longer configured: all that it reported is to be forgotten. Its last event.
+    Removed {
+        /// The cluster.
+        cluster: ClusterName,
+    },
+    /// Facts about the cluster and its connection. Reported when they change, at most once in
+    /// [`FACTS_EVERY`].
+    Facts {
+        /// The cluster.
+        cluster: ClusterName,
+        /// The facts.
+        facts: Box<ClusterFacts>,
+    },
     /// The faults that concern nobody knows which app, such as a report that was never readable. They
     /// replace the previous ones. Reported when they change; none at the start.
     Faults {
@@ -69,4 +94,57 @@ pub enum ClusterEvent {
         /// The reason, as text for people.
         reason: String,
     },
+}
+
+/// Shortest time between two [`ClusterEvent::Facts`] of one cluster.
+pub const FACTS_EVERY: Duration = Duration::from_secs(1);
+
+impl ClusterEvent {
+    /// The cluster, where the event is something that it told; none of what was found out here.
+    pub fn heard_from(&self) -> Option<&ClusterName> {
+        match self {
+            Self::Bundle { cluster, .. }
+            | Self::Gone { cluster, .. }
+            | Self::Unreadable { cluster, .. }
+            | Self::Application { cluster, .. }
+            | Self::Faults { cluster, .. }
+            | Self::Synced { cluster } => Some(cluster),
+            Self::Removed { .. } | Self::Facts { .. } | Self::Stale { .. } => None,
+        }
+    }
+}
+
+/// All that a cluster has of one app of an application that was found by its labels.
+#[derive(Debug, Clone)]
+pub struct ApplicationReport {
+    /// The application; [`DigName::is_found`].
+    pub application: DigName,
+    /// The app of it.
+    pub app: Arc<str>,
+    /// Its objects, in order of Kind, namespace and name. None where nothing of it is left.
+    pub objects: Vec<Object>,
+    /// Positions of the objects that are hooks: they ran once for an installation or an upgrade, and what
+    /// became of them is not how the application fares.
+    pub hooks: BTreeSet<usize>,
+    /// Objects of it that could not be read.
+    pub rejected: Vec<Rejected>,
+    /// The Kinds of which these are all that the application has.
+    pub covered: CoveredKinds,
+}
+
+/// Facts about a cluster and the connection to it, for people.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ClusterFacts {
+    /// The name of the cluster where it was configured, such as a context of a kubeconfig.
+    pub origin: Arc<str>,
+    /// Version of its API server; none until it answered.
+    pub server_version: Option<Arc<str>>,
+    /// Kinds that are not watched, with the reason, as text for people.
+    pub not_covered: Vec<Arc<str>>,
+    /// Objects of applications that are held.
+    pub objects: usize,
+    /// Kinds that are watched.
+    pub watches: usize,
+    /// Time of the last event of the cluster, in Unix milliseconds; none until it was heard.
+    pub heard_ms: Option<i64>,
 }

@@ -1,10 +1,11 @@
-//! Reports of the clusters, as a stream of events for each of them.
+//! What the clusters say, as a stream of events for each of them.
 //!
 //! ```text
 //! cluster ─report─▶ ClusterSource ─ClusterEvent─▶ pipeline
 //! ```
 //!
-//! A cluster can be a folder of report files: [`FolderCluster`]. Every source keeps the contract of
+//! A cluster can be an API server that is watched, [`KubernetesCluster`], or a folder of report files,
+//! [`FolderCluster`]. Every source keeps the contract of
 //! [`ClusterEvent`], so the receiver of the events does not depend on the source.
 
 #![warn(
@@ -17,8 +18,12 @@
 
 mod event;
 mod folder;
+mod kubernetes;
 mod source;
 
-pub use event::ClusterEvent;
+pub use event::{ApplicationReport, ClusterEvent, ClusterFacts, FACTS_EVERY};
 pub use folder::FolderCluster;
+pub use kubernetes::{
+    ApplicationRule, KubeconfigError, KubernetesCluster, WatchOptions, kubeconfig_clusters,
+};
 pub use source::{ClusterSource, ParseClusterError};

@@ -1,18 +1,21 @@
 //! Sources of clusters.
 
+use std::fmt;
 use std::str::FromStr;
 
 use kindsight_model::{ClusterName, NameError};
 use tokio::sync::mpsc::Sender;
 use tokio_util::sync::CancellationToken;
 
-use crate::{ClusterEvent, FolderCluster};
+use crate::{ClusterEvent, FolderCluster, KubernetesCluster};
 
 /// A cluster, by the source of its reports. Another kind of source is another variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClusterSource {
     /// A folder of report files.
     Folder(FolderCluster),
+    /// An API server.
+    Kubernetes(Box<KubernetesCluster>),
 }
 
 /// The reason why a text is not a cluster source; the message gives the valid form.
@@ -31,6 +34,7 @@ impl ClusterSource {
     pub fn name(&self) -> &ClusterName {
         match self {
             Self::Folder(cluster) => cluster.name(),
+            Self::Kubernetes(cluster) => cluster.name(),
         }
     }
 
@@ -41,6 +45,17 @@ impl ClusterSource {
     pub async fn run<E: From<ClusterEvent>>(self, events: Sender<E>, shutdown: CancellationToken) {
         match self {
             Self::Folder(cluster) => cluster.run(events, shutdown).await,
+            Self::Kubernetes(cluster) => cluster.run(events, shutdown).await,
+        }
+    }
+}
+
+impl fmt::Display for ClusterSource {
+    /// What it is read from, for the person who configured it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folder(cluster) => cluster.path().display().fmt(f),
+            Self::Kubernetes(cluster) => write!(f, "context {}", cluster.origin()),
         }
     }
 }
@@ -69,7 +84,9 @@ mod tests {
     fn a_folder_is_read_from_the_command_line() {
         let source: ClusterSource = "prov+edge01=/var/lib/a=b".parse().unwrap();
         assert_eq!(source.name().to_string(), "prov+edge01");
-        let ClusterSource::Folder(cluster) = source;
+        let ClusterSource::Folder(cluster) = source else {
+            panic!("a folder: {source:?}");
+        };
         assert_eq!(cluster.path(), Path::new("/var/lib/a=b"));
         let check = |text: &str, message: &str| {
             let error = text.parse::<ClusterSource>().unwrap_err();

@@ -2,12 +2,15 @@
 
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use kindsight_api::status::QueryType;
 use kindsight_model::{InterpreterName, Phase};
 
+use crate::commands::applications::ApplicationsArgs;
+use crate::commands::clusters::ClustersArgs;
 use crate::commands::interpreters::args::InterpretersArgs;
 use crate::config::ServeArgs;
 use crate::output_format::OutputFormat;
@@ -24,7 +27,8 @@ use crate::table::clean_lines;
     version,
     after_help = "\
 Exit codes: 0 success; 1 failure (the reason is on standard error); 2 invalid command line; 3 a
-verdict or a change that was asked for with --fail-on, or that `interpreters diff` found."
+verdict or a change that was asked for with --fail-on, or that `interpreters diff` found; 4 an
+application that was waited for failed; 5 the time to wait is up."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -43,7 +47,11 @@ pub(crate) enum Command {
     Serve(Box<ServeArgs>),
     /// Judges Kubernetes objects, as `kubectl get -o json` or `-o yaml` prints them.
     Interpret(InterpretArgs),
-    /// Shows the status of a deployment intent group or a cluster.
+    /// Lists the applications of a running server with their states.
+    Applications(ApplicationsArgs),
+    /// Lists the clusters of a running server with their connections.
+    Clusters(ClustersArgs),
+    /// Shows the status of an application or a cluster.
     Status(StatusArgs),
     /// Shows and changes the interpreters of a running server.
     Interpreters(InterpretersArgs),
@@ -174,12 +182,26 @@ pub(crate) enum VerdictOutput {
 /// `kindsight status`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+A name may be as short as it is unique: `shop` is the application or the deployment intent group of
+that name, `web/shop` the application that was found in the namespace web. Where several have it, they
+are listed with their full names.
+
 Examples:
+  kindsight status shop
   kindsight status testvfw/compositevfw/v1/vfw_deployment_intent_group
   kindsight status --type rsync vfw-cluster-provider+edge01
-  kindsight status testvfw/compositevfw/v1/vfw_deployment_intent_group --app sink --explain")]
+  kindsight status testvfw/compositevfw/v1/vfw_deployment_intent_group --app sink --explain
+  kindsight status shop --watch
+  kindsight status shop --wait --timeout 5m
+
+--wait ends once everything is ready or present in every cluster, or failed, for 3 seconds, while every
+cluster is connected and its report is not stale. It waits for what is pending, degraded, suspended,
+unknown, stale or not found yet.
+
+Exit codes: 0 success; 1 the server refused or could not be reached; 2 invalid command line, or several
+applications have the name; with --wait 4 it failed, 5 the time is up.")]
 pub(crate) struct StatusArgs {
-    /// Deployment intent group (`project/composite-app/version/deployment-intent-group`) or cluster
+    /// Application, short or in full (`project/composite-app/version/deployment-intent-group`), or cluster
     /// (`provider+cluster`).
     pub(crate) subject: String,
     /// URL of the server.
@@ -208,9 +230,25 @@ pub(crate) struct StatusArgs {
     /// time since which the state holds, and of a child the owner that answers for it.
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Shows changes as they happen, until Ctrl-C: a table that is updated in place on a terminal, else a line
+    /// for each change.
+    #[arg(long, short, conflicts_with_all = ["explain", "output", "instance"])]
+    pub(crate) watch: bool,
+    /// Waits until the application is ready or failed.
+    #[arg(long, conflicts_with_all = ["watch", "kind", "explain", "output", "instance"])]
+    pub(crate) wait: bool,
+    /// Time to wait, such as `30s` or `5m`.
+    #[arg(long, default_value = "5m", requires = "wait", value_parser = duration)]
+    pub(crate) timeout: Duration,
     /// Output format.
     #[arg(short, long, value_enum, default_value_t = OutputFormat::Table)]
     pub(crate) output: OutputFormat,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let right = || format!("`{text}` is not a time to wait, such as `30s`, `5m` or `1h30m`");
+    let duration: jiff::SignedDuration = text.parse().map_err(|_| right())?;
+    Duration::try_from(duration).map_err(|_| right())
 }
 
 /// Parser of `--type`, with the values of the API.

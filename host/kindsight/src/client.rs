@@ -3,8 +3,8 @@
 //! A refusal becomes an error with the text of the server's problem document, which says what is wrong
 //! and often what is expected.
 
-use std::fmt::Write as _;
-use std::io::Write;
+use std::fmt::{self, Write as _};
+use std::io::{Read, Write};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -23,6 +23,25 @@ const QUESTION_WAIT_MAX: Duration = Duration::from_mins(1);
 /// Timeout of a command: a load is compiled and tried, a shadow judges every object twice. The
 /// server's own limits end them sooner; this one is for a server that hangs.
 const COMMAND_WAIT_MAX: Duration = Duration::from_mins(10);
+
+/// Timeout until a stream begins; it may go on for ever.
+const STREAM_WAIT_MAX: Duration = Duration::from_secs(30);
+
+/// The refusal of a request, with the text of the server's problem document.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    /// The status code.
+    pub(crate) status: u16,
+    words: String,
+}
+
+impl std::error::Error for Refused {}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the server answers {}: {}", self.status, self.words)
+    }
+}
 
 /// A request to a server: a query or a command.
 #[derive(Debug, PartialEq, Eq)]
@@ -130,6 +149,37 @@ impl Request {
         Err(refusal(status.as_u16(), &body))
     }
 
+    /// Opens a stream of events, after the one of this id.
+    ///
+    /// # Errors
+    /// As for [`Request::ask`].
+    pub(crate) fn open(
+        &self,
+        server: &str,
+        last: Option<&str>,
+    ) -> anyhow::Result<impl Read + Send + 'static> {
+        let url = self.url(server);
+        let agent: ureq::Agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_connect(Some(STREAM_WAIT_MAX))
+            .timeout_recv_response(Some(STREAM_WAIT_MAX))
+            .build()
+            .into();
+        let mut request = agent.get(&url);
+        if let Some(last) = last {
+            request = request.header("Last-Event-ID", last);
+        }
+        let mut response = request.call().with_context(|| {
+            format!("request {url}; is `kindsight serve` running there? --server sets its URL")
+        })?;
+        let status = response.status();
+        if !status.is_success() {
+            let body = response.body_mut().with_config().limit(ANSWER_BYTES_MAX);
+            return Err(refusal(status.as_u16(), &body.read_to_string()?));
+        }
+        Ok(response.into_body().into_reader())
+    }
+
     fn send(&self, url: &str) -> Result<http::Response<ureq::Body>, ureq::Error> {
         let wait_max = if self.method == Method::GET {
             QUESTION_WAIT_MAX
@@ -218,7 +268,7 @@ fn refusal(status: u16, body: &str) -> anyhow::Error {
             }
         }
     }
-    anyhow::anyhow!("the server answers {status}: {words}")
+    Refused { status, words }.into()
 }
 
 #[cfg(test)]

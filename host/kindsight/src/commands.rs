@@ -1,5 +1,7 @@
 //! The commands, a module each.
 
+pub(crate) mod applications;
+pub(crate) mod clusters;
 pub(crate) mod demo;
 pub(crate) mod interpret;
 pub(crate) mod interpreters;

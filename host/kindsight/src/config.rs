@@ -1,9 +1,12 @@
 //! Configuration of `kindsight serve`: its flags, which are the only list of settings.
 
+mod cluster_table;
+mod kubeconfig;
 mod limits;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -11,6 +14,8 @@ use kindsight_server::LogFormat;
 use kindsight_server::clusters::ClusterSource;
 use kindsight_server::rest::{AllowedHost, AllowedOrigin};
 
+use crate::config::cluster_table::ClusterTable;
+use crate::config::kubeconfig::KubeconfigArg;
 use crate::config::limits::{InterpreterArgs, RestArgs};
 
 /// `kindsight serve`.
@@ -20,7 +25,8 @@ Every setting can be a flag, the environment variable shown with it, or a key of
 (TOML; keys are the names of the flags without dashes, a flag that can be repeated is a list).
 Precedence: flag, environment variable, file, default.
 
-Example:
+Examples:
+  kindsight serve --kubeconfig ~/.kube/config
   kindsight serve --data-dir /var/lib/kindsight \\
     --cluster vfw-cluster-provider+edge01=/var/lib/kindsight/clusters/edge01")]
 pub(crate) struct ServeArgs {
@@ -43,6 +49,25 @@ pub(crate) struct ServeArgs {
         value_delimiter = ','
     )]
     pub(crate) clusters: Vec<ClusterSource>,
+    /// A `[[cluster]]` of the configuration file, as JSON.
+    #[arg(long = "cluster-table", hide = true, value_name = "JSON")]
+    pub(crate) cluster_tables: Vec<ClusterTable>,
+    /// Kubeconfig of clusters to watch: each of its contexts, or the one that is named after a `:`, as cluster
+    /// `kubeconfig+<context>`; can be repeated.
+    #[arg(
+        long = "kubeconfig",
+        env = "KINDSIGHT_KUBECONFIG",
+        value_name = "FILE[:CONTEXT]",
+        value_delimiter = ','
+    )]
+    pub(crate) kubeconfigs: Vec<KubeconfigArg>,
+    /// Time until the watch of a Kind is renewed, such as `5m`: a right that was withdrawn shows then.
+    #[arg(long, env = "KINDSIGHT_WATCH_LIFETIME", value_name = "TIME", value_parser = duration, default_value = "5m")]
+    pub(crate) watch_lifetime: Duration,
+    /// Time for which an object of an application that was found by its labels is listed as gone when it is no
+    /// more in its cluster, such as `10m`.
+    #[arg(long, env = "KINDSIGHT_GONE_FOR", value_name = "TIME", value_parser = duration, default_value = "10m")]
+    pub(crate) gone_for: Duration,
     /// Directory of interpreters (`*.wasm`) to watch: a file that is added goes live, a file that is
     /// deleted is unloaded. An interpreter in it overrides a built-in one of the same name; an
     /// uploaded one overrides both.
@@ -83,6 +108,13 @@ pub(crate) struct ServeArgs {
     pub(crate) interpreter_limits: InterpreterArgs,
     #[command(flatten)]
     pub(crate) rest_limits: RestArgs,
+}
+
+/// Parser of a time span with its unit.
+fn duration(text: &str) -> Result<Duration, String> {
+    let span = text.parse::<jiff::SignedDuration>().ok();
+    span.and_then(|it| Duration::try_from(it).ok())
+        .ok_or_else(|| "expected a time with its unit, such as `90s`, `10m` or `1h`".to_owned())
 }
 
 fn log_format() -> impl TypedValueParser<Value = LogFormat> {

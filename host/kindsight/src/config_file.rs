@@ -76,6 +76,10 @@ fn flag(name: &str, value: &toml::Value) -> anyhow::Result<Vec<String>> {
         toml::Value::Integer(number) => vec![format!("--{name}={number}")],
         toml::Value::Boolean(true) => vec![format!("--{name}")],
         toml::Value::Boolean(false) => Vec::new(),
+        // `[[cluster]]`, where `cluster = […]` has texts.
+        toml::Value::Table(table) if name == "cluster" => {
+            vec![format!("--cluster-table={}", serde_json::to_string(table)?)]
+        }
         toml::Value::Array(items) => {
             let flags = items.iter().map(|item| flag(name, item));
             flags.collect::<anyhow::Result<Vec<_>>>()?.concat()

@@ -4,6 +4,7 @@
 //! the crate `kindsight-server` is the server.
 #![warn(clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
+mod age;
 mod cli;
 mod client;
 mod commands;
@@ -16,7 +17,7 @@ mod table;
 use std::process::ExitCode;
 
 use crate::cli::{Cli, Command};
-use crate::commands::{demo, interpret, interpreters, serve, status};
+use crate::commands::{applications, clusters, demo, interpret, interpreters, serve, status};
 
 /// Gives memory back to the system after a burst, which the allocator of glibc does not: it kept nearly
 /// all that 100,000 reported objects took (`cargo bench -p kindsight-tests --bench load`).
@@ -25,6 +26,15 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Exit code if the command was asked to fail on what it found: neither success nor failure.
 pub(crate) const FOUND: u8 = 3;
+
+/// Exit code where the command line cannot be followed, as clap has it.
+pub(crate) const INVALID: u8 = 2;
+
+/// Exit code where an application that was waited for failed.
+pub(crate) const FAILED: u8 = 4;
+
+/// Exit code where the time to wait is up.
+pub(crate) const TIME_IS_UP: u8 = 5;
 
 fn main() -> ExitCode {
     if kindsight_server::is_compiler() {
@@ -45,7 +55,9 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Demo(args) => demo::run(&args)?,
         Command::Serve(args) => serve::run(args)?,
         Command::Interpret(args) => return interpret::run(&args),
-        Command::Status(args) => status::run(args)?,
+        Command::Applications(args) => applications::run(&args)?,
+        Command::Clusters(args) => clusters::run(&args)?,
+        Command::Status(args) => return status::run(&args),
         Command::Interpreters(args) => return interpreters::run(&args),
     }
     Ok(ExitCode::SUCCESS)

@@ -237,7 +237,11 @@ pub struct DigName {
 }
 
 impl DigName {
-    /// A group's name from its four parts.
+    /// The part in place of those that a found application does not have. No recorded name has it.
+    pub const NONE: &str = "-";
+
+    /// A group's name from its four parts; that of a found application has [`DigName::NONE`] as project and
+    /// version.
     ///
     /// # Errors
     /// [`NameError::NotALabelValue`] with the first invalid part.
@@ -247,6 +251,9 @@ impl DigName {
         version: &str,
         dig: &str,
     ) -> Result<Self, NameError> {
+        if project == Self::NONE && version == Self::NONE {
+            return Self::found(composite_app, Some(dig).filter(|it| *it != Self::NONE));
+        }
         for part in [project, composite_app, version, dig] {
             if !is_label_value(part) {
                 return Err(NameError::NotALabelValue(part.to_owned()));
@@ -258,6 +265,30 @@ impl DigName {
             version: version.into(),
             dig: dig.into(),
         })
+    }
+
+    /// The name of an application that was found in the clusters: `-/<application>/-/<namespace>`, with
+    /// [`DigName::NONE`] for one that is of no single namespace.
+    ///
+    /// # Errors
+    /// [`NameError::NotALabelValue`] with the first invalid part.
+    pub fn found(application: &str, namespace: Option<&str>) -> Result<Self, NameError> {
+        for part in [Some(application), namespace].into_iter().flatten() {
+            if !is_label_value(part) {
+                return Err(NameError::NotALabelValue(part.to_owned()));
+            }
+        }
+        Ok(Self {
+            project: Self::NONE.into(),
+            composite_app: application.into(),
+            version: Self::NONE.into(),
+            dig: namespace.unwrap_or(Self::NONE).into(),
+        })
+    }
+
+    /// Returns whether it is the name of an application that was found, and not recorded.
+    pub fn is_found(&self) -> bool {
+        &*self.project == Self::NONE
     }
 }
 
@@ -302,6 +333,22 @@ mod tests {
         assert_eq!(id.context.as_str(), "2755581958183303505");
         for bad in ["", "12", "-app", "12-", "x-app", "99999999999999999999-a"] {
             assert!(bad.parse::<DeploymentId>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_found_application_is_of_its_own() {
+        let shop = DigName::found("shop", Some("web")).unwrap();
+        assert_eq!(shop.to_string(), "-/shop/-/web");
+        assert_eq!(DigName::new("-", "shop", "-", "web").unwrap(), shop);
+        let anywhere = DigName::new("-", "shop", "-", "-").unwrap();
+        assert_eq!(anywhere, DigName::found("shop", None).unwrap());
+        assert!(shop.is_found() && anywhere.is_found());
+        assert!(!DigName::new("p", "shop", "v1", "web").unwrap().is_found());
+        for (project, application, version) in
+            [("-", "shop", "v1"), ("p", "shop", "-"), ("-", "-", "-")]
+        {
+            assert!(DigName::new(project, application, version, "web").is_err());
         }
     }
 

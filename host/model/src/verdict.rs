@@ -23,6 +23,8 @@ pub mod host_reason {
     pub const NO_REPORT: &str = "NoReportYet";
     /// The cluster reported and the object was not in the report.
     pub const NOT_IN_REPORT: &str = "NotInReport";
+    /// It was there, and the cluster has it no more.
+    pub const GONE: &str = "Gone";
     /// The cluster does not report on objects of its Kind.
     pub const NOT_REPORTED: &str = "NotReported";
     /// The part of the report that would tell cannot be read.

@@ -17,12 +17,14 @@
 )]
 
 mod affected;
+mod application_state;
 mod background_thread;
-mod context_state;
+
 mod due;
 mod event;
 mod follow;
 mod judge;
+mod key;
 mod pipeline;
 mod placement;
 mod progress;
@@ -36,10 +38,10 @@ mod view_change;
 #[cfg(test)]
 mod tests;
 
-pub use context_state::ReportedObjects;
+pub use application_state::ReportedObjects;
 pub use event::Event;
 pub use follow::follow;
-pub use pipeline::{Loaded, Pipeline};
+pub use pipeline::{GONE_FOR, Loaded, Pipeline};
 pub use progress::Progress;
 pub use run::{Inventory, PipelineRun, RunError, Unsynced};
 

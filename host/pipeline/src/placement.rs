@@ -1,10 +1,13 @@
 //! One app in one cluster: its manifests, the cluster's report, and the verdicts on it.
 
+mod found;
 mod manifests;
+mod marks;
+mod rechecks;
 mod settle;
 mod staleness;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::BuildHasher;
 use std::sync::{Arc, LazyLock};
 
@@ -14,16 +17,12 @@ use kindsight_model::{
     Bundle, ClusterName, Coverage, CoveredKinds, DeploymentId, Object, Rejected, Verdict,
     decode_status,
 };
-use kindsight_status::{
-    ClusterInput, ClusterView, FAULTS_SHOWN_MAX, Report, Reported, Staleness as ShownStaleness,
-    project,
-};
+use kindsight_status::{ClusterInput, ClusterView, FAULTS_SHOWN_MAX, Reported, project};
 
-use crate::affected::Kinds;
-use crate::due::{self, Due};
+use crate::due::Due;
 use crate::judge::Judge;
-use crate::recheck::{Recheck, Slice};
-use crate::view_change::ViewChange;
+use crate::recheck::Recheck;
+use found::Found;
 use manifests::Manifests;
 use settle::settle;
 use staleness::Staleness;
@@ -60,6 +59,8 @@ pub(crate) struct Placement {
     /// Faults of the cluster as a whole.
     cluster_faults: Arc<[Arc<str>]>,
     view: Option<Arc<ClusterView>>,
+    /// The part that only a placement of a found application has; none of a recorded one.
+    found: Option<Found>,
 }
 
 impl Placement {
@@ -104,6 +105,7 @@ impl Placement {
             unreadable: BTreeMap::new(),
             cluster_faults: Arc::default(),
             view: None,
+            found: None,
         }
     }
 
@@ -172,10 +174,7 @@ impl Placement {
     fn take(&mut self, mut bundle: Bundle) {
         self.complete(&mut bundle);
         self.covers_every_kind = bundle.coverage.is_every_kind();
-        // No answer shows more.
-        let rejected = bundle.rejected.iter().take(FAULTS_SHOWN_MAX);
-        let faults = rejected.map(|it| format!("report: {}: {}", it.pointer, it.error).into());
-        self.report_faults = faults.collect();
+        self.report_faults = faults_of(&bundle.rejected);
         self.covered = Arc::new(bundle.covered_kinds());
         self.reported = Some(bundle.objects.into());
         self.rejected = bundle.rejected.into();
@@ -193,167 +192,6 @@ impl Placement {
         self.show(now_ms);
     }
 
-    /// Judges the objects affected by the next set, as far as the slice allows. The view stays. Returns
-    /// whether all of them were judged.
-    pub(crate) fn recheck(
-        &mut self,
-        goal: Judge<'_>,
-        kinds: &mut Kinds<'_>,
-        slice: &mut Slice,
-        now_ms: i64,
-    ) -> bool {
-        let Some(objects) = &self.reported else {
-            return true;
-        };
-        if self.recheck.is_none() && slice.is_spent() {
-            return false;
-        }
-        let recheck = self.recheck.get_or_insert_with(|| {
-            slice.count_lookups(objects.len());
-            let siblings = Siblings::of(Arc::clone(objects)).covered(Arc::clone(&self.covered));
-            Recheck::of(Arc::new(siblings), |gvk| kinds.are_affected(gvk))
-        });
-        while !recheck.is_done() && !slice.is_spent() {
-            slice.count_judged(recheck.part(goal, slice.objects_max(), now_ms));
-        }
-        recheck.is_done()
-    }
-
-    /// Projects the verdicts of the next set. Returns the change of the view.
-    pub(crate) fn commit_recheck(&mut self, now_ms: i64) -> ViewChange {
-        let recheck = self.recheck.take().map(Recheck::into_verdicts);
-        let verdicts = recheck.unwrap_or_default();
-        let is_other = |(at, new): &(usize, Verdict)| self.verdicts.get(*at) != Some(new);
-        let is_any = verdicts.iter().any(is_other);
-        let change = self.replace(verdicts);
-        if is_any {
-            self.due = Due::of(&self.verdicts, now_ms);
-        }
-        if change > ViewChange::Nothing {
-            self.project(now_ms);
-        }
-        change
-    }
-
-    /// Replaces verdicts at positions of the last report. Returns the change of the view, which is not
-    /// projected yet.
-    fn replace(&mut self, verdicts: impl IntoIterator<Item = (usize, Verdict)>) -> ViewChange {
-        let mut change = ViewChange::Nothing;
-        for (at, verdict) in verdicts {
-            if let Some(shown) = self.verdicts.get_mut(at) {
-                change = change.max(ViewChange::between(shown, &verdict));
-                *shown = verdict;
-            }
-        }
-        change
-    }
-
-    /// Discards the verdicts of the next set. Returns whether there were any.
-    pub(crate) fn discard_recheck(&mut self) -> bool {
-        self.recheck
-            .take()
-            .is_some_and(|recheck| recheck.is_begun())
-    }
-
-    /// The time of the next recheck, in Unix milliseconds.
-    pub(crate) fn recheck_at_ms(&self) -> Option<i64> {
-        self.due.next_ms()
-    }
-
-    /// Judges objects again that asked for it and are due, until the round is over. Returns the change of
-    /// the view.
-    pub(crate) fn recheck_due(
-        &mut self,
-        judge: Judge<'_>,
-        began_ms: i64,
-        clock: &dyn Fn() -> i64,
-    ) -> ViewChange {
-        let mut change = ViewChange::Nothing;
-        let Some(objects) = self.reported.clone() else {
-            return change;
-        };
-        let siblings = self.siblings().unwrap_or_default();
-        while !due::is_over(began_ms, clock()) {
-            let positions = self.due.take(began_ms);
-            if positions.is_empty() {
-                break;
-            }
-            let part = positions.iter().filter_map(|&at| objects.get(at));
-            let part: Arc<[Object]> = part.cloned().collect();
-            let verdicts = judge.judge_among(&part, &siblings, began_ms);
-            for (&at, verdict) in positions.iter().zip(&verdicts) {
-                self.due.add(at, verdict, began_ms);
-            }
-            change = change.max(self.replace(positions.into_iter().zip(verdicts)));
-        }
-        if change > ViewChange::Nothing {
-            self.project(began_ms);
-        }
-        change
-    }
-
-    /// Marks the last report as stale, since the cluster cannot be reached. Returns whether that is new.
-    pub(crate) fn unreachable(&mut self, cause: &ShownStaleness) -> bool {
-        self.mark(|staleness| staleness.unreachable(cause))
-    }
-
-    /// Handles a complete listing of the cluster: it can be reached, and is silent on this app if it has not
-    /// reported on it since the start. Returns whether that changes anything.
-    pub(crate) fn synced(&mut self, now_ms: i64) -> bool {
-        self.mark(|staleness| staleness.synced(now_ms))
-    }
-
-    /// Marks the last report as stale, since the cluster no longer reports on this app.
-    pub(crate) fn gone(&mut self, now_ms: i64) -> bool {
-        self.unreadable.clear();
-        self.mark(|staleness| staleness.silent(now_ms))
-    }
-
-    /// Handles a report that cannot be used: the previous one stays, marked as stale if this may be newer,
-    /// and the fault is published.
-    pub(crate) fn fault(
-        &mut self,
-        origin: String,
-        error: &str,
-        may_be_newer: bool,
-        now_ms: i64,
-    ) -> bool {
-        let fault: Arc<str> = format!("report `{origin}`: {error}").into();
-        self.mark(|staleness| {
-            if may_be_newer {
-                staleness.unreadable(now_ms, &fault);
-            }
-            false
-        });
-        if self.unreadable.len() < FAULTS_SHOWN_MAX || self.unreadable.contains_key(&origin) {
-            self.unreadable.insert(origin, fault);
-        }
-        self.mark(|_| true);
-        // Without a report there is no projection to replace.
-        if self.view.is_none() {
-            self.project(now_ms);
-        }
-        true
-    }
-
-    /// Replaces the faults of the cluster as a whole. Returns whether that changes anything.
-    pub(crate) fn set_cluster_faults(&mut self, faults: &Arc<[Arc<str>]>) -> bool {
-        let is_new = self.cluster_faults != *faults;
-        self.cluster_faults = Arc::clone(faults);
-        self.mark(|_| is_new)
-    }
-
-    /// Replaces the staleness and the faults in the view, without projecting the resources again.
-    fn mark(&mut self, mark: impl FnOnce(&mut Staleness) -> bool) -> bool {
-        let is_new = mark(&mut self.staleness);
-        if is_new && let Some(view) = &self.view {
-            let view = view.with_report(self.report_state(), self.faults());
-            let view = view.with_cluster_faults(Arc::clone(&self.cluster_faults));
-            self.view = Some(Arc::new(view));
-        }
-        is_new
-    }
-
     /// Projects new verdicts.
     fn show(&mut self, now_ms: i64) {
         self.due = Due::of(&self.verdicts, now_ms);
@@ -366,6 +204,7 @@ impl Placement {
             verdicts: self.verdicts.clone(),
             rejected: Arc::clone(&self.rejected),
             coverage: self.coverage.clone(),
+            hooks: self.found.as_ref().map_or_else(BTreeSet::new, Found::hooks),
             stale: self.staleness.shown(),
         });
         let input = ClusterInput {
@@ -373,26 +212,20 @@ impl Placement {
             namespace: Arc::clone(&self.namespace),
             expected: self.manifests.expected.clone(),
             reported,
+            unseen: self.unseen(),
             faults: self.faults(),
         };
         let view = project(input, self.view.as_deref(), now_ms);
         let view = view.with_cluster_faults(Arc::clone(&self.cluster_faults));
         self.view = Some(Arc::new(view));
     }
+}
 
-    fn report_state(&self) -> Report {
-        match &self.reported {
-            None => Report::NotYet,
-            Some(_) => Report::Received {
-                stale: self.staleness.shown(),
-            },
-        }
-    }
-
-    fn faults(&self) -> Vec<Arc<str>> {
-        let faults = self.manifests.faults.iter().chain(self.unreadable.values());
-        faults.chain(&self.report_faults).cloned().collect()
-    }
+/// Items of a report that could not be read, as text for people. No answer shows more.
+fn faults_of(rejected: &[Rejected]) -> Vec<Arc<str>> {
+    let rejected = rejected.iter().take(FAULTS_SHOWN_MAX);
+    let faults = rejected.map(|it| format!("report: {}: {}", it.pointer, it.error).into());
+    faults.collect()
 }
 
 #[cfg(test)]

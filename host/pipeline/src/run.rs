@@ -11,8 +11,8 @@ use tokio::sync::{Notify, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::Error;
+use crate::application_state::ReportedObjects;
 use crate::background_thread::BackgroundThread;
-use crate::context_state::ReportedObjects;
 use crate::event::Event;
 use crate::pipeline::Pipeline;
 
@@ -86,7 +86,7 @@ impl PipelineRun {
             let rest = std::iter::from_fn(|| self.events_rx.try_recv().ok());
             let events = first.into_iter().chain(rest).take(EVENTS_PER_STEP_MAX);
             let events: Vec<Event> = events.collect();
-            let synced: Vec<ClusterName> = events.iter().filter_map(synced).collect();
+            let heard: Vec<ClusterName> = events.iter().filter_map(heard_of).collect();
             let step = move || {
                 for event in events {
                     pipeline.handle(event, clock());
@@ -97,19 +97,24 @@ impl PipelineRun {
             };
             let done = thread.run(step).await.ok_or(RunError::Panicked)?;
             (pipeline, recheck_at_ms) = done;
-            if !synced.is_empty() {
+            if !heard.is_empty() {
                 self.unsynced.send_modify(|unsynced| {
-                    unsynced.retain(|cluster| !synced.contains(cluster));
+                    unsynced.retain(|cluster| !heard.contains(cluster));
                 });
             }
         }
     }
 }
 
-/// The cluster that was listed, where an event says so.
-fn synced(event: &Event) -> Option<ClusterName> {
+/// The cluster that need not be waited for, where an event says so: it was listed, cannot be, or is no
+/// longer configured. One that is away must not keep the others from being asked.
+fn heard_of(event: &Event) -> Option<ClusterName> {
     match event {
-        Event::Cluster(ClusterEvent::Synced { cluster }) => Some(cluster.clone()),
+        Event::Cluster(
+            ClusterEvent::Synced { cluster }
+            | ClusterEvent::Stale { cluster, .. }
+            | ClusterEvent::Removed { cluster },
+        ) => Some(cluster.clone()),
         _ => None,
     }
 }

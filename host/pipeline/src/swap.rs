@@ -1,4 +1,4 @@
-//! Following of swaps: from one published set to the next, context by context.
+//! Following of swaps: from one published set to the next, application by application.
 //!
 //! ```text
 //! published ─▶ goal ─▶ waiting (newest report first) ─▶ slices of the current one ─▶ shown at once
@@ -11,11 +11,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use kindsight_interpreter::{Interpreters, Published};
-use kindsight_model::ContextId;
 
 use crate::affected::Affected;
-use crate::context_state::{ContextState, SwapStep};
+use crate::application_state::{ApplicationState, SwapStep};
 use crate::judge::Judge;
+use crate::key::Key;
 use crate::progress::Progress;
 use crate::recheck::Slice;
 use crate::view_change::ViewChange;
@@ -27,16 +27,16 @@ pub(crate) const SLICE_OBJECTS: usize = 2000;
 pub(crate) struct Swap {
     /// The set that everything is shown by when nothing waits.
     goal: Arc<Published>,
-    /// Contexts that are not shown by it yet, with the number of its last report: the last goes first.
-    waiting: BTreeSet<(u64, ContextId)>,
+    /// Applications that are not shown by it yet, with the number of its last report: the last goes first.
+    waiting: BTreeSet<(u64, Key)>,
     current: Option<Current>,
     affected: Affected,
     progress: Arc<Progress>,
 }
 
-/// The context that is judged again.
+/// The application that is judged again.
 struct Current {
-    id: ContextId,
+    key: Key,
     /// The size of its next slice.
     slice_objects: usize,
     /// True if a report discarded its recheck since its last slice.
@@ -65,29 +65,29 @@ impl Swap {
         Arc::clone(&self.progress)
     }
 
-    /// Returns whether any context is not judged by `published` yet.
+    /// Returns whether any application is not judged by `published` yet.
     pub(crate) fn is_pending(&self, published: &Published) -> bool {
-        self.goal.generation() != published.generation() || self.contexts() > 0
+        self.goal.generation() != published.generation() || self.applications() > 0
     }
 
-    /// Records a report on a context; `is_set_back` if it discarded verdicts of the new set.
-    pub(crate) fn reported(&mut self, id: &ContextId, before: u64, after: u64, is_set_back: bool) {
-        if self.waiting.remove(&(before, id.clone())) {
-            self.waiting.insert((after, id.clone()));
+    /// Records a report on an application; `is_set_back` if it discarded verdicts of the new set.
+    pub(crate) fn reported(&mut self, key: &Key, before: u64, after: u64, is_set_back: bool) {
+        if self.waiting.remove(&(before, key.clone())) {
+            self.waiting.insert((after, key.clone()));
         }
-        if let Some(current) = self.current.as_mut().filter(|current| current.id == *id) {
+        if let Some(current) = self.current.as_mut().filter(|current| current.key == *key) {
             current.is_set_back |= is_set_back;
         }
     }
 
-    /// Judges one slice towards the published set. Returns the contexts to be published again, with
+    /// Judges one slice towards the published set. Returns the applications to be published again, with
     /// the change of their view: each changes as a whole.
     pub(crate) fn slice(
         &mut self,
-        states: &mut HashMap<ContextId, ContextState>,
+        states: &mut HashMap<Key, ApplicationState>,
         interpreters: &Interpreters,
         now_ms: i64,
-    ) -> Vec<(ContextId, ViewChange)> {
+    ) -> Vec<(Key, ViewChange)> {
         self.set_goal(states, interpreters.published());
         let mut slice = Slice::new(self.grant());
         let mut changed = Vec::new();
@@ -99,7 +99,7 @@ impl Swap {
                 set: &self.goal,
             };
             let step = states
-                .get_mut(&current.id)
+                .get_mut(&current.key)
                 .map_or(SwapStep::Judged(ViewChange::Nothing), |state| {
                     state.swap(goal, &mut self.affected, &mut slice, now_ms)
                 });
@@ -108,7 +108,7 @@ impl Swap {
                 SwapStep::Judged(change) => {
                     slice.limit(SLICE_OBJECTS);
                     if change > ViewChange::Nothing {
-                        changed.push((current.id, change));
+                        changed.push((current.key, change));
                     }
                 }
             }
@@ -120,7 +120,7 @@ impl Swap {
     /// Notifies others that the changes of a slice are in the read model.
     pub(crate) fn published(&mut self) {
         let generation = self.goal.generation();
-        if self.contexts() == 0 && self.progress.generation() != generation {
+        if self.applications() == 0 && self.progress.generation() != generation {
             tracing::info!(
                 generation,
                 judged_again_since_start = self.progress.objects(),
@@ -133,17 +133,13 @@ impl Swap {
     }
 
     /// Follows another published set, if there is one: verdicts for the old goal are discarded, and each
-    /// context goes from its present set straight to the new one.
-    fn set_goal(
-        &mut self,
-        states: &mut HashMap<ContextId, ContextState>,
-        published: Arc<Published>,
-    ) {
+    /// application goes from its present set straight to the new one.
+    fn set_goal(&mut self, states: &mut HashMap<Key, ApplicationState>, published: Arc<Published>) {
         if self.goal.generation() == published.generation() {
             return;
         }
         if let Some(current) = self.current.take()
-            && let Some(state) = states.get_mut(&current.id)
+            && let Some(state) = states.get_mut(&current.key)
         {
             state.discard_recheck();
         }
@@ -154,11 +150,11 @@ impl Swap {
             .iter()
             .filter(|(_, state)| state.shown_by().generation() != generation);
         self.waiting = behind
-            .map(|(id, state)| (state.last_report, id.clone()))
+            .map(|(key, state)| (state.last_report, key.clone()))
             .collect();
     }
 
-    /// The size of the next slice. A context that was set back gets twice as much as before, so
+    /// The size of the next slice. An application that was set back gets twice as much as before, so
     /// that reports cannot hold it up for ever.
     fn grant(&mut self) -> usize {
         let Some(current) = &mut self.current else {
@@ -170,10 +166,10 @@ impl Swap {
         current.slice_objects
     }
 
-    /// The context that was begun, or else the one whose last report is the newest.
+    /// The application that was begun, or else the one whose last report is the newest.
     fn next(&mut self) -> Option<Current> {
-        let begin = |(_, id)| Current {
-            id,
+        let begin = |(_, key)| Current {
+            key,
             slice_objects: SLICE_OBJECTS,
             is_set_back: false,
         };
@@ -181,7 +177,7 @@ impl Swap {
         begun.or_else(|| self.waiting.pop_last().map(begin))
     }
 
-    fn contexts(&self) -> usize {
+    fn applications(&self) -> usize {
         self.waiting.len() + usize::from(self.current.is_some())
     }
 }

@@ -1,3 +1,4 @@
+mod found;
 mod live;
 mod running;
 mod stage;

@@ -1,7 +1,9 @@
 //! Changes of views by new verdicts.
 
-use kindsight_model::{ContextId, Verdict};
+use kindsight_model::Verdict;
 use kindsight_status::{ContextView, ReadModel};
+
+use crate::key::Key;
 
 /// The change of a view, from none to one that is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,17 +32,17 @@ impl ViewChange {
         }
     }
 
-    /// Publishes the view of a context, as far as it changed.
+    /// Publishes the view of an application, as far as it changed.
     pub(crate) fn publish(
         self,
         read_model: &ReadModel,
-        id: &ContextId,
+        key: &Key,
         view: impl FnOnce() -> ContextView,
     ) {
         match self {
             Self::Nothing => {}
-            Self::Since => read_model.refresh_context(id, view()),
-            Self::Verdicts => read_model.publish_context(id, Some(view())),
+            Self::Since => key.refresh(read_model, view()),
+            Self::Verdicts => key.publish(read_model, Some(view())),
         }
     }
 }

@@ -56,9 +56,25 @@ impl Answers {
     where
         F: Fn(&mut Chunks) -> Result<(), Problem> + Send + Sync + 'static,
     {
+        let answer = self.written(is_probably_small, write).await?;
+        Ok(answer.into_response())
+    }
+
+    /// What `write` writes; see [`Answers::json`].
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) async fn written<F>(
+        &self,
+        is_probably_small: bool,
+        write: F,
+    ) -> Result<Chunks, Problem>
+    where
+        F: Fn(&mut Chunks) -> Result<(), Problem> + Send + Sync + 'static,
+    {
         if is_probably_small && let Some(answer) = Chunks::written(SMALL_ANSWER_BYTES_MAX, &write)?
         {
-            return Ok(answer.into_response());
+            return Ok(answer);
         }
         // Nobody closes the semaphore; if somebody did, making would not be limited.
         let turn = Arc::clone(&self.making).acquire_owned().await.ok();
@@ -69,13 +85,12 @@ impl Answers {
             Chunks::written(max, &write)
         });
         let answer = making.await.map_err(|_| internal())??;
-        let answer = answer.ok_or_else(|| {
+        answer.ok_or_else(|| {
             let detail = format!(
                 "the answer is larger than {max} bytes; ask for less with `app`, `cluster`, `resource` or `output`"
             );
             Problem::new(StatusCode::BAD_REQUEST, detail)
-        })?;
-        Ok(answer.into_response())
+        })
     }
 }
 
@@ -132,6 +147,25 @@ impl Chunks {
     pub(crate) fn json(&mut self, value: &impl serde::Serialize) -> Result<(), Problem> {
         serde_json::to_writer(self, value).map_err(|_| internal())
     }
+
+    /// Writes a value as JSON without line breaks, also where raw JSON in it has some.
+    ///
+    /// # Errors
+    /// As for [`Chunks::json`].
+    pub(crate) fn json_in_one_line(
+        &mut self,
+        value: &impl serde::Serialize,
+    ) -> Result<(), Problem> {
+        serde_json::to_writer(OneLine(self), value).map_err(|_| internal())
+    }
+
+    /// Takes the bytes, which are so many together.
+    pub(crate) fn into_bytes(self) -> (VecDeque<Bytes>, usize) {
+        let mut chunks = self.complete;
+        chunks.extend((!self.last.is_empty()).then(|| self.last.into()));
+        let bytes = chunks.iter().map(Bytes::len).sum();
+        (chunks, bytes)
+    }
 }
 
 impl Write for Chunks {
@@ -155,18 +189,32 @@ impl Write for Chunks {
     }
 }
 
+/// Writes spaces in place of line breaks. In JSON these are between values alone.
+struct OneLine<'c>(&'c mut Chunks);
+
+impl Write for OneLine<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
+        match bytes.iter().position(is_break) {
+            None => self.0.write(bytes),
+            Some(0) => self.0.write(b" "),
+            Some(at) => self.0.write(bytes.get(..at).unwrap_or(bytes)),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 impl IntoResponse for Chunks {
     fn into_response(self) -> Response {
         let json = HeaderValue::from_static("application/json");
-        let last = Bytes::from(self.last);
-        let mut chunks = self.complete;
-        let body = if chunks.is_empty() {
-            Body::from(last)
+        let body = if self.complete.is_empty() {
+            Body::from(self.last)
         } else {
-            if !last.is_empty() {
-                chunks.push_back(last);
-            }
-            let left = chunks.iter().map(|chunk| chunk.len() as u64).sum();
+            let (chunks, bytes) = self.into_bytes();
+            let left = bytes as u64;
             Body::new(Chunked { chunks, left })
         };
         ([(header::CONTENT_TYPE, json)], body).into_response()
@@ -226,10 +274,7 @@ impl HttpBody for Counted {
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
         let held = &mut self.held;
-        let counted = |bytes: Bytes| {
-            let held = held.split(bytes.len());
-            Bytes::from_owner(Held { bytes, _held: held })
-        };
+        let counted = |bytes: Bytes| counted(bytes, held);
         Poll::Ready(frame.map(|frame| frame.map(|frame| frame.map_data(counted))))
     }
 
@@ -240,6 +285,12 @@ impl HttpBody for Counted {
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
     }
+}
+
+/// Bytes that take as many of the permits with them, until they are dropped.
+pub(crate) fn counted(bytes: Bytes, held: &mut OwnedSemaphorePermit) -> Bytes {
+    let held = held.split(bytes.len());
+    Bytes::from_owner(Held { bytes, _held: held })
 }
 
 /// Bytes that count until the connection drops them.

@@ -53,6 +53,18 @@ pub(crate) const SMALL_ANSWER_BYTES_MAX: usize = 16 * 1024;
 /// The most large answers that are made at a time. Further ones wait. Two keep two processors busy,
 /// and the memory of answers that are not counted yet is that of two of the largest.
 pub(crate) const ANSWERS_MADE_MAX: usize = 2;
+/// The most streams of changes that are open at a time, of those that are answered below `/watch`. Each
+/// takes a connection; half of them stay for everything else.
+pub const STREAMS_MAX: usize = 512;
+/// The time after which a stream without an event is sent a comment, so that who follows it, and what is in
+/// between, knows that it is alive.
+pub const HEARTBEAT: Duration = Duration::from_secs(15);
+/// The time for which the changes of all applications are gathered into one event of `/v2/applications/watch`.
+pub const LIST_GATHER: Duration = Duration::from_millis(250);
+/// The most streams that ended for which it is known what was sent, so that they can go on where they were.
+pub(crate) const RESUMABLE_MAX: usize = 64;
+/// The time for which that is known.
+pub(crate) const RESUMABLE_FOR: Duration = Duration::from_mins(1);
 /// The most connections at a time. Where there is no place for a further one, that which has been
 /// longest without a complete request is closed.
 pub const CONNECTIONS_MAX: usize = 1024;
@@ -104,6 +116,10 @@ pub struct Limits {
     pub answer_bytes_max: usize,
     /// See [`ANSWERS_BYTES_MAX`].
     pub answers_bytes_max: usize,
+    /// See [`STREAMS_MAX`].
+    pub streams_max: usize,
+    /// See [`HEARTBEAT`].
+    pub heartbeat: Duration,
     /// See [`CONNECTIONS_MAX`].
     pub connections_max: usize,
     /// See [`HEAD_TIME_MAX`].
@@ -136,6 +152,8 @@ impl Default for Limits {
             bodies_bytes_max: BODIES_BYTES_MAX,
             answer_bytes_max: ANSWER_BYTES_MAX,
             answers_bytes_max: ANSWERS_BYTES_MAX,
+            streams_max: STREAMS_MAX,
+            heartbeat: HEARTBEAT,
             connections_max: CONNECTIONS_MAX,
             head_time_max: HEAD_TIME_MAX,
             stall_max: STALL_MAX,

@@ -20,7 +20,8 @@ use crate::connections::Pace;
 use crate::middleware::{self, AnswerBytes, BodyRules, TimeLimit};
 use crate::problem::Problem;
 use crate::routes::interpreters::commands;
-use crate::routes::{interpret, interpreters, service, status};
+use crate::routes::{applications, interpret, interpreters, service, status, watch};
+use crate::stream::Streams;
 use crate::{AppState, Limits};
 
 /// Media types of a body of JSON.
@@ -51,7 +52,7 @@ macro_rules! body {
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
     tags(
-        (name = "status", description = "Status of deployment intent groups and clusters."),
+        (name = "status", description = "Status of applications (deployment intent groups and what was found in clusters) and of clusters."),
         (name = "interpreters", description = "Interpreters, which judge the status of resources: list, change, and judge objects with them."),
         (name = "service", description = "Health and description of this service."),
     ),
@@ -63,6 +64,7 @@ pub fn router(state: AppState) -> Router {
     let limits = state.limits;
     let access = Arc::clone(&state.access);
     let answers_bytes = Arc::new(AnswerBytes::new(permits(limits.answers_bytes_max)));
+    let streams = Arc::new(Streams::new(&limits, Arc::clone(&answers_bytes)));
     let (routes, document) = documented(limits).split_for_parts();
     let paths: Vec<&str> = document.paths.paths.keys().map(String::as_str).collect();
     let known = format!("there is no such route; there are {}", paths.join(", "));
@@ -71,6 +73,7 @@ pub fn router(state: AppState) -> Router {
         .with_state(state)
         .layer(Extension(service::Document(document)))
         .layer(Extension(Arc::new(Answers::new(&limits))))
+        .layer(Extension(streams))
         .fallback(move || std::future::ready(Problem::new(StatusCode::NOT_FOUND, known.clone())))
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(
@@ -115,6 +118,10 @@ fn documented(limits: Limits) -> OpenApiRouter<AppState> {
     let queries = OpenApiRouter::new()
         .routes(routes!(status::dig_status))
         .routes(routes!(status::cluster_status))
+        .routes(routes!(applications::applications))
+        .routes(routes!(applications::clusters))
+        .routes(routes!(watch::watch_status))
+        .routes(routes!(watch::watch_applications))
         .routes(routes!(interpreters::list))
         .routes(routes!(interpreters::inspect))
         .layer(slots!(&requests))

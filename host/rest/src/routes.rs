@@ -1,7 +1,9 @@
 //! Handlers of all routes.
 
+pub(crate) mod applications;
 pub(crate) mod errors;
 pub(crate) mod interpret;
 pub(crate) mod interpreters;
 pub(crate) mod service;
 pub(crate) mod status;
+pub(crate) mod watch;

@@ -41,6 +41,10 @@ pub enum Ended {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LocalAddress(pub(crate) IpAddr);
 
+/// A signal that is true once the server stops, for what would go on otherwise.
+#[derive(Debug, Clone)]
+pub(crate) struct Stopping(pub(crate) watch::Receiver<bool>);
+
 /// Serves `router` on `listener` until `shutdown` is done, then answers the requests that have begun.
 ///
 /// # Errors
@@ -114,11 +118,13 @@ async fn answer(
 ) {
     let local = stream.local_addr().ok().map(|it| LocalAddress(it.ip()));
     let activity = &open.activity;
+    let told = Stopping(stopping.clone());
     let service = service_fn(|request: Request<Incoming>| {
         let in_request = activity.begin_request();
         let mut request = request.map(Body::new);
         let extensions = request.extensions_mut();
         extensions.insert(Arc::clone(activity));
+        extensions.insert(told.clone());
         if let Some(local) = local {
             extensions.insert(local);
         }

@@ -19,6 +19,7 @@ use catalog::SampleCatalog;
 
 mod access;
 mod answers;
+mod applications;
 mod catalog;
 mod commands;
 mod connections;
@@ -26,6 +27,7 @@ mod cross_origin;
 mod documented;
 mod interpreters;
 mod limited;
+mod streams;
 
 const STATUS: &str = "/v2/projects/testvfw/composite-apps/compositevfw/v1/deployment-intent-groups/vfw_deployment_intent_group/status";
 const CLUSTER_STATUS: &str = "/v2/cluster-providers/vfw-cluster-provider/clusters/edge01/status";
@@ -60,10 +62,11 @@ fn context(id: &ContextId, app: &str, kind: &str, name: &str) -> ContextView {
         namespace: "default".into(),
         expected: vec![Expected::new(manifest, None)],
         reported: None,
+        unseen: Vec::new(),
         faults: Vec::new(),
     };
     ContextView {
-        id: id.clone(),
+        id: Some(id.clone()),
         meta: None,
         status: Some("Instantiated".into()),
         apps: vec![AppView {
@@ -102,8 +105,9 @@ fn read_model() -> ReadModel {
         context(&dig, "sink", "ConfigMap", "sink-configmap"),
         context(&cluster, "network-intents", "Network", "private-net"),
     ] {
-        read_model.publish_context(&context.id.clone(), Some(context));
+        read_model.publish_context(&context.id.clone().unwrap(), Some(context));
     }
+    applications::publish(&read_model);
     read_model
 }
 

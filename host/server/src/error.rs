@@ -61,16 +61,16 @@ pub enum Error {
     /// A cluster is given twice.
     #[error(
         "cluster {cluster} is given twice: as {} and as {}; a cluster has one source",
-        first.display(),
-        second.display()
+        first,
+        second
     )]
     ClusterTwice {
         /// Its name.
         cluster: ClusterName,
         /// Its first source.
-        first: PathBuf,
+        first: String,
         /// Its second source.
-        second: PathBuf,
+        second: String,
     },
     /// A limit lets nothing through.
     #[error("the limit `{0}` is 0, and lets nothing through: it has to be at least 1")]

@@ -42,10 +42,11 @@ mod telemetry;
 #[cfg(test)]
 mod tests;
 
-/// The crates whose types [`Settings`] is made of, for those who embed a server and name this crate alone.
+/// The crates whose types [`Settings`] is made of, and that which answers queries, for those who embed a server
+/// or follow one and name this crate alone.
 pub use {
     kindsight_catalog as catalog, kindsight_clusters as clusters,
-    kindsight_interpreter as interpreter, kindsight_rest as rest,
+    kindsight_interpreter as interpreter, kindsight_rest as rest, kindsight_status as status,
 };
 
 pub use clock::now_ms;

@@ -49,8 +49,12 @@ impl Loaded {
             Arc::clone(&settings.store),
             Arc::clone(catalog.interpreters()),
             Arc::clone(&read_model),
-        );
+        )
+        .listing_gone_for(settings.gone_for);
         let revision = pipeline.load(now_ms()).map_err(Error::Load)?.revision;
+        for cluster in &settings.clusters {
+            pipeline.expect_cluster(cluster.name(), now_ms());
+        }
         Ok(Self {
             settings,
             catalog: Arc::new(catalog),

@@ -86,7 +86,7 @@ impl Server {
         self.address
     }
 
-    /// Waits until every cluster has reported what it has, or the server has to stop.
+    /// Waits until every cluster has reported what it has or cannot be reached, or the server has to stop.
     pub async fn synced(&self) {
         let mut unsynced = self.unsynced.subscribe();
         let synced = unsynced.wait_for(BTreeSet::is_empty);

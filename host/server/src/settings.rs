@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use kindsight_catalog::CatalogLimits;
 use kindsight_clusters::ClusterSource;
+use kindsight_pipeline::GONE_FOR;
 use kindsight_rest::Access;
 use kindsight_store::Store;
 
@@ -26,6 +28,9 @@ pub struct Settings {
     pub replace_built_in: bool,
     /// The clusters that report.
     pub clusters: Vec<ClusterSource>,
+    /// Time for which an object of an application that was found is listed when it is there no more; zero
+    /// lists none.
+    pub gone_for: Duration,
     /// The address it answers on; port 0 takes a free one.
     pub listen: SocketAddr,
     /// Hosts and origins that are allowed beside those that always are.
@@ -47,6 +52,7 @@ impl Settings {
             interpreters: None,
             replace_built_in: false,
             clusters: Vec::new(),
+            gone_for: GONE_FOR,
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             access: Access::default(),
             interpreter_limits: kindsight_interpreter::Limits::default(),
@@ -62,12 +68,11 @@ impl Settings {
     pub(crate) fn check(&self) -> Result<(), Error> {
         let mut sources = BTreeMap::new();
         for cluster in &self.clusters {
-            let ClusterSource::Folder(folder) = cluster;
-            if let Some(first) = sources.insert(cluster.name(), folder.path()) {
+            if let Some(first) = sources.insert(cluster.name(), cluster) {
                 return Err(Error::ClusterTwice {
                     cluster: cluster.name().clone(),
-                    first: first.to_owned(),
-                    second: folder.path().to_owned(),
+                    first: first.to_string(),
+                    second: cluster.to_string(),
                 });
             }
         }
@@ -163,7 +168,7 @@ mod tests {
         check(|it| it.rest_limits.connections_max = 0, "connections-max");
         check(|it| it.interpreter_limits.queue_max = 0, "queue-max");
         check(
-            |it| it.rest_limits.idle_max = std::time::Duration::ZERO,
+            |it| it.rest_limits.idle_max = Duration::ZERO,
             "connection-idle-seconds-max",
         );
     }

@@ -20,16 +20,21 @@ mod faults;
 mod reason;
 mod resources;
 mod selection;
+mod whole;
 
 use faults::faults_of;
 use selection::{Count, Selection, named};
 
 pub use faults::FAULTS_SHOWN_MAX;
 pub use resources::Resources;
+pub(crate) use whole::whole;
 
 /// Maximum number of wrong names of one parameter that are told: more help nobody, and each costs a lookup
 /// in every cluster.
 pub const NAMES_WRONG_MAX: usize = 20;
+
+/// The message of an answer with `type=rsync` on an application that was found.
+const NOTHING_SENT: &str = "it was found in the clusters, and nothing of it was sent from here; `type=cluster` tells its state";
 
 impl Subject {
     /// Answers `query`, which must be the one that this subject was looked up with.
@@ -51,15 +56,27 @@ impl Subject {
         match (&self.context, &self.instance) {
             (Some(context), _) => {
                 check_names(context, query)?;
-                fill(&mut status, context, query);
+                let kind = query.kind.unwrap_or(self.default_kind());
+                fill(&mut status, context, query, kind);
+                if kind == QueryType::Rsync && self.is_found() {
+                    status.message = Some(NOTHING_SENT.into());
+                }
             }
             (None, Some(id)) if query.instance != Instance::Latest => {
                 return Err(not_found(unknown("instance", id, not_stored(id))));
             }
-            (None, Some(id)) => status.message = Some(not_stored(id).into()),
-            (None, None) => status.message = Some("it was never instantiated".into()),
+            (None, _) => status.message = self.no_context().map(Cow::Owned),
         }
         Ok(StatusAnswer::Status(Box::new(status)))
+    }
+
+    /// The reason why there is no context to tell of.
+    pub(crate) fn no_context(&self) -> Option<String> {
+        match (&self.context, &self.instance) {
+            (Some(_), _) => None,
+            (None, Some(id)) => Some(not_stored(id)),
+            (None, None) => Some("it was never instantiated".to_owned()),
+        }
     }
 
     fn instances(&self) -> Instances<'_> {
@@ -195,9 +212,15 @@ fn known_resources(context: &ContextView) -> String {
     format!("{} and more", known(first))
 }
 
-fn fill<'a>(status: &mut Status<'a, Resources<'a>>, context: &'a ContextView, query: &StatusQuery) {
+fn fill<'a>(
+    status: &mut Status<'a, Resources<'a>>,
+    context: &'a ContextView,
+    query: &StatusQuery,
+    kind: QueryType,
+) {
     let selection = Selection {
         query,
+        kind,
         desired: context.desired(),
     };
     let mut count = Count::default();
@@ -213,7 +236,7 @@ fn fill<'a>(status: &mut Status<'a, Resources<'a>>, context: &'a ContextView, qu
     status.status.clone_from(&context.status);
     status.faults = faults_of(context, &selection);
     status.readiness = selection.readiness(&count);
-    match query.kind {
+    match kind {
         QueryType::Rsync => status.rsync_status = named(count.rsync),
         QueryType::Cluster => status.cluster_status = named(count.states),
     }

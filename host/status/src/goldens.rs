@@ -150,7 +150,7 @@ fn a_cluster_has_a_status_of_its_own() {
     ];
     let read_model = ReadModel::default();
     read_model.publish_cluster(&cluster("edge01"), Some(record(None, &actions)));
-    read_model.publish_context(&context.id.clone(), Some(context));
+    read_model.publish_context(&context.id.clone().unwrap(), Some(context));
     let query = query(&[]);
     let subject = read_model.cluster(&cluster("edge01"), &query).unwrap();
     let answer = serde_json::to_value(subject.answer(&query).unwrap()).unwrap();

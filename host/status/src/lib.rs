@@ -21,7 +21,12 @@
 )]
 
 mod answer;
+mod applications;
+mod change;
+mod clusters;
+mod connection;
 mod map;
+mod moment;
 mod problem;
 mod projection;
 mod query;
@@ -38,16 +43,21 @@ mod goldens;
 mod samples;
 
 pub use answer::{FAULTS_SHOWN_MAX, NAMES_WRONG_MAX, Resources};
+pub use applications::{APPLICATIONS_SHOWN_MAX, ApplicationQuery, Applications};
+pub use change::{apply, change};
+pub use clusters::Clusters;
+pub use connection::{ConnectionView, FactsView};
+pub use kindsight_api::clusters::Connection as ConnectionState;
 pub use problem::{
     KNOWN_COUNTED_MAX, KNOWN_SHOWN_MAX, QueryError, VALUE_SHOWN_CHARS_MAX, clipped, one_of,
 };
-pub use projection::{ClusterInput, Expected, Reported, project};
+pub use projection::{ClusterInput, Expected, Reported, Unseen, project};
 pub use query::{Instance, RESOURCE_NAME_BYTES_MAX, StatusQuery, cluster_name, dig_name};
 pub use read_model::{
     Changed, ChangedSubject, Lagged, ReadModel, SUBSCRIPTION_CHANGES_MAX, Snapshot, Subject,
     Subscription,
 };
 pub use record::{ActionView, RecordView};
-pub use resource_view::{Report, ResourceView, Staleness};
+pub use resource_view::{Report, ResourceView, Role, Staleness};
 pub use rollup::{Desired, Rollup, RollupResult};
 pub use view::{AppView, ClusterView, ContextView};

@@ -3,6 +3,7 @@
 //! Called by the pipeline once per change of one app in one cluster. The cost is linear in the number
 //! of resources; lookups go through one hash map.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kindsight_model::{
@@ -10,11 +11,14 @@ use kindsight_model::{
 };
 
 use crate::map::map_for;
-use crate::resource_view::{Report, ResourceKey, ResourceView, Staleness};
+use crate::resource_view::{Report, ResourceKey, ResourceView, Role, Staleness};
 use crate::view::ClusterView;
 
 mod children;
 mod matching;
+mod unseen;
+
+pub use unseen::Unseen;
 
 use matching::{Unread, match_objects};
 
@@ -32,6 +36,8 @@ pub struct ClusterInput {
     pub expected: Vec<Expected>,
     /// The last report of the cluster; none until a bundle has come.
     pub reported: Option<Reported>,
+    /// Resources that are listed although the report has no object of them; none of them was sent.
+    pub unseen: Vec<Unseen>,
     /// Parts of either that could not be read, as text for people; part of the cluster's answer.
     pub faults: Vec<Arc<str>>,
 }
@@ -92,6 +98,8 @@ pub struct Reported {
     pub rejected: Arc<[Rejected]>,
     /// The Kinds on which the report says what there is; every Kind by default.
     pub coverage: Coverage,
+    /// Positions of the objects that are hooks.
+    pub hooks: BTreeSet<usize>,
     /// Since when and why the report may be out of date.
     pub stale: Option<Staleness>,
 }
@@ -105,8 +113,8 @@ type Judged<'r> = (&'r Object, &'r Verdict);
 /// differ. If the manifest names no namespace, the deployment's is tried first, then an object without a
 /// namespace, then the only object of that name. An expected resource without an object is
 /// `NotPresent`, or `Unknown` if no bundle has come, if its item in the bundle could not be read, or if the
-/// bundle does not cover its Kind. Objects that were not sent follow, in the order of the bundle; each that
-/// another object of the bundle owns is a child of it.
+/// bundle does not cover its Kind. Objects that were not sent follow, in the order of the bundle, then what
+/// is listed without an object; each that another object of the bundle owns is a child of it.
 ///
 /// A resource is in its state since the time in its verdict. Where that has none, `previous` counts, the
 /// last view of the same app in the same cluster: resources whose state is unchanged keep the time of
@@ -135,8 +143,13 @@ pub fn project(input: ClusterInput, previous: Option<&ClusterView>, now_ms: i64)
         };
         resources.push(expected_resource(expected, found.copied(), absent));
     }
-    let extra = judged.into_iter().zip(taken).filter(|(_, taken)| !taken);
-    resources.extend(extra.map(|(judged, _)| extra_resource(judged)));
+    let extra = judged.into_iter().zip(taken).enumerate();
+    let extra = extra.filter(|(_, (_, taken))| !taken);
+    resources.extend(extra.map(|(position, (judged, _))| {
+        let is_hook = reported.hooks.contains(&position);
+        extra_resource(judged, if is_hook { Role::Hook } else { Role::Unsent })
+    }));
+    resources.extend(input.unseen.into_iter().map(Unseen::into_resource));
     children::set_owners(&mut resources);
     set_since(&mut resources, previous, now_ms);
     ClusterView::new(input.cluster, report, resources, input.faults)
@@ -168,7 +181,7 @@ fn expected_resource(
         object: found.map(|(object, _)| object.clone()),
         verdict,
         since_ms: None,
-        expected: true,
+        role: Role::Sent,
         owner: None,
     }
 }
@@ -222,7 +235,7 @@ fn deleted() -> Verdict {
     }
 }
 
-fn extra_resource((object, verdict): Judged<'_>) -> ResourceView {
+fn extra_resource((object, verdict): Judged<'_>, role: Role) -> ResourceView {
     ResourceView {
         gvk: object.gvk.clone(),
         namespace: Arc::clone(&object.namespace),
@@ -232,7 +245,7 @@ fn extra_resource((object, verdict): Judged<'_>) -> ResourceView {
         object: Some(object.clone()),
         verdict: verdict.clone(),
         since_ms: None,
-        expected: false,
+        role,
         owner: None,
     }
 }

@@ -10,6 +10,8 @@ use crate::problem::clipped;
 
 mod parse;
 
+pub(crate) use parse::cluster_expected;
+
 /// Maximum length of a resource name in a query, in bytes: that of a DNS subdomain.
 pub const RESOURCE_NAME_BYTES_MAX: usize = 253;
 
@@ -18,8 +20,8 @@ pub const RESOURCE_NAME_BYTES_MAX: usize = 253;
 pub struct StatusQuery {
     /// The instance that is asked for.
     pub instance: Instance,
-    /// The status that is asked for.
-    pub kind: QueryType,
+    /// The status that is asked for; none for that which the subject is asked for by default.
+    pub kind: Option<QueryType>,
     /// The amount of output.
     pub output: Output,
     /// Only these apps; empty for all.
@@ -60,7 +62,8 @@ impl StatusQuery {
     }
 }
 
-/// The full name of a deployment intent group, from the parts of a path.
+/// The full name of a deployment intent group, from the parts of a path; or that of an application that was
+/// found, whose project and version are `-`.
 ///
 /// # Errors
 /// One [`PartialProblem`] for each part that cannot be a name.
@@ -76,7 +79,14 @@ pub fn dig_name(
         ("version", version),
         ("deployment-intent-group", dig),
     ];
-    checked(&parts, DigName::new(project, composite_app, version, dig))
+    let name = DigName::new(project, composite_app, version, dig);
+    if project == DigName::NONE && version == DigName::NONE {
+        // Of an application that was found `-` is right, but as its name.
+        let is_checked = |&(part, value): &(&str, &str)| part == "composite-app" || value != "-";
+        let parts: Vec<_> = parts.into_iter().filter(is_checked).collect();
+        return checked(&parts, name);
+    }
+    checked(&parts, name)
 }
 
 /// The name of a cluster, from the parts of a path.

@@ -1,17 +1,23 @@
 //! Read model: the published state that queries are answered from, and the stream of its changes.
 
+mod found;
+mod subject;
 mod subscription;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use kindsight_model::{ClusterName, ContextId, DigName};
 
-use crate::problem::{KNOWN_COUNTED_MAX, KNOWN_SHOWN_MAX, QueryError, known, not_found, unknown};
-use crate::query::{Instance, StatusQuery};
+use crate::connection::ConnectionView;
+use crate::problem::{QueryError, known, not_found, unknown};
+use crate::query::StatusQuery;
 use crate::record::RecordView;
 use crate::view::ContextView;
 
+pub(crate) use subject::Name;
+pub use subject::Subject;
+use subject::UnknownInstance;
 use subscription::Publisher;
 pub use subscription::{
     Changed, Lagged, SUBSCRIPTION_CHANGES_MAX, Subject as ChangedSubject, Subscription,
@@ -39,6 +45,10 @@ pub struct Snapshot {
     /// As `dig_names`, for clusters.
     cluster_names: BTreeSet<ClusterName>,
     contexts: HashMap<ContextId, Arc<ContextView>>,
+    /// Applications that were found in the clusters.
+    found: BTreeMap<DigName, Arc<ContextView>>,
+    /// Connections to the clusters that are configured.
+    connections: BTreeMap<ClusterName, Arc<ConnectionView>>,
 }
 
 impl Snapshot {
@@ -139,11 +149,16 @@ impl ReadModel {
         read(&self.read())
     }
 
-    /// Looks up the subject of a query about a deployment intent group.
+    /// Looks up the subject of a query about a deployment intent group, or about an application that was
+    /// found in the clusters.
     ///
     /// # Errors
-    /// [`QueryError::NotFound`] for a group, or an instance of it, that does not exist.
+    /// [`QueryError::NotFound`] for a group, or an instance of it, that does not exist;
+    /// [`QueryError::Invalid`] for an instance of an application that was found.
     pub fn dig(&self, name: &DigName, query: &StatusQuery) -> Result<Subject, QueryError> {
+        if name.is_found() {
+            return self.found_subject(name, query);
+        }
         let found = {
             let snapshot = self.read();
             let record = snapshot.digs.get(name);
@@ -190,98 +205,4 @@ impl ReadModel {
         // A change that panicked has inserted whole entries or none.
         self.snapshot.read().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Number of names that are taken out of the lock for a message: those it lists, those it counts, and one
-/// more to know that there are others.
-const NEAR_MAX: usize = KNOWN_SHOWN_MAX + KNOWN_COUNTED_MAX + 1;
-
-/// An instance that the record of a group or a cluster does not name.
-struct UnknownInstance {
-    id: ContextId,
-    record: Arc<RecordView>,
-}
-
-impl UnknownInstance {
-    fn error(self) -> QueryError {
-        let instances: BTreeSet<_> = self.record.instances().into_iter().collect();
-        not_found(unknown("instance", &self.id, known(instances)))
-    }
-}
-
-impl Snapshot {
-    /// The first groups of the same project.
-    fn digs_near(&self, name: &DigName) -> Vec<DigName> {
-        let first = DigName {
-            composite_app: "".into(),
-            version: "".into(),
-            dig: "".into(),
-            ..name.clone()
-        };
-        let near = self.dig_names.range(first..);
-        let near = near.take_while(|it| it.project == name.project);
-        near.take(NEAR_MAX).cloned().collect()
-    }
-
-    /// The first clusters of the same provider.
-    fn clusters_near(&self, name: &ClusterName) -> Vec<ClusterName> {
-        let first = ClusterName {
-            name: "".into(),
-            ..name.clone()
-        };
-        let near = self.cluster_names.range(first..);
-        let near = near.take_while(|it| it.provider == name.provider);
-        near.take(NEAR_MAX).cloned().collect()
-    }
-
-    fn subject(
-        &self,
-        name: Name,
-        record: &Arc<RecordView>,
-        query: &StatusQuery,
-    ) -> Result<Subject, UnknownInstance> {
-        let instance = match &query.instance {
-            Instance::Latest | Instance::List => record.latest_instance(),
-            Instance::Of(id) if record.has_instance(id) => Some(id),
-            Instance::Of(id) => {
-                return Err(UnknownInstance {
-                    id: id.clone(),
-                    record: Arc::clone(record),
-                });
-            }
-        };
-        Ok(Subject {
-            name,
-            record: Arc::clone(record),
-            instance: instance.cloned(),
-            context: instance.and_then(|id| self.contexts.get(id)).cloned(),
-        })
-    }
-}
-
-/// The state that one query is answered from. Immutable, so the answer is consistent.
-#[derive(Debug)]
-pub struct Subject {
-    pub(crate) name: Name,
-    pub(crate) record: Arc<RecordView>,
-    /// The context that is asked for; none if it was never instantiated.
-    pub(crate) instance: Option<ContextId>,
-    /// The view of that context; none if it was never instantiated or is no longer stored.
-    pub(crate) context: Option<Arc<ContextView>>,
-}
-
-impl Subject {
-    /// Number of placements (apps in clusters) that an answer may tell of. Tells beforehand whether an
-    /// answer is worth a thread of its own.
-    pub fn placements(&self) -> usize {
-        let apps = self.context.iter().flat_map(|context| &context.apps);
-        apps.map(|app| app.clusters.len()).sum()
-    }
-}
-
-/// The name that is asked for.
-#[derive(Debug)]
-pub(crate) enum Name {
-    Dig(DigName),
-    Cluster(ClusterName),
 }

@@ -39,6 +39,20 @@ impl Report {
     }
 }
 
+/// Role of a resource in its app. Decides whether it counts in the roll-up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// It was sent, so it is expected.
+    Sent,
+    /// Only the cluster has it, such as a Deployment's Pods or what was found by its labels.
+    Unsent,
+    /// It ran once for an installation or an upgrade: listed and counted by state, and what became of it is
+    /// not how the app fares.
+    Hook,
+    /// It was there and is no more: listed and counted by state for a while, since a deletion is news.
+    Gone,
+}
+
 /// One resource of an app in a cluster.
 #[derive(Debug, Clone)]
 pub struct ResourceView {
@@ -52,21 +66,26 @@ pub struct ResourceView {
     pub manifest: Option<Object>,
     /// Result of sending it; none if only the cluster has it.
     pub rsync: Option<RsyncStatus>,
-    /// The object that the cluster reported, if any.
+    /// The object that the cluster reported, if any; of one that is gone the last.
     pub object: Option<Object>,
     /// The verdict on the object, or the host's own verdict on its absence.
     pub verdict: Verdict,
     /// Time of its last change of state, in Unix milliseconds: by the object itself where its verdict tells,
     /// else when the host first saw it.
     pub since_ms: Option<i64>,
-    /// True if it was sent; else only the cluster has it, such as a Deployment's Pods.
-    pub expected: bool,
+    /// Its role in its app.
+    pub role: Role,
     /// Position of its owner among the resources of the same view, if it is a child: it is listed and
     /// counted by state, and its owner answers for it in the roll-up. None for what was sent.
     pub owner: Option<usize>,
 }
 
 impl ResourceView {
+    /// Returns whether it was sent.
+    pub fn is_sent(&self) -> bool {
+        self.role == Role::Sent
+    }
+
     /// Its identity among the resources of its app and cluster.
     pub(crate) fn key(&self) -> ResourceKey<'_> {
         ResourceKey {

@@ -126,6 +126,7 @@ pub(crate) fn input(name: &str, expected: Vec<Expected>) -> ClusterInput {
         namespace: "default".into(),
         expected,
         reported: None,
+        unseen: Vec::new(),
         faults: Vec::new(),
     }
 }
@@ -152,7 +153,7 @@ pub(crate) fn app(name: &str, clusters: Vec<Arc<ClusterView>>) -> AppView {
 
 pub(crate) fn context(id_text: &str, status: &str, apps: Vec<AppView>) -> ContextView {
     ContextView {
-        id: id(id_text),
+        id: Some(id(id_text)),
         meta: Some(vfw()),
         status: Some(status.into()),
         apps,
@@ -214,7 +215,7 @@ pub(crate) fn read_model(
     let read_model = ReadModel::default();
     read_model.publish_dig(dig, Some(record));
     for context in contexts {
-        read_model.publish_context(&context.id.clone(), Some(context));
+        read_model.publish_context(&context.id.clone().unwrap(), Some(context));
     }
     read_model
 }

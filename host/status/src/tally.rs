@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use kindsight_model::ClusterName;
 
-use crate::resource_view::{ResourceView, Staleness};
+use crate::resource_view::{ResourceView, Role, Staleness};
 use crate::rollup::Rollup;
 
 /// Counts of the resources on one level. `S` is the text of a state, `P` the place of a resource.
@@ -19,12 +19,50 @@ pub(crate) struct Tally<S, P> {
     pub(crate) states: BTreeMap<S, u32>,
     /// The staleness of the first of its reports that is stale.
     pub(crate) stale: Option<Staleness>,
-    /// Roll-up of the resources that were sent.
-    expected: Rollup<P>,
-    /// Roll-up of the resources that only the cluster has and no other one of them owns.
-    extra: Rollup<P>,
-    /// Roll-up of the children.
-    children: Rollup<P>,
+    /// Resources that were sent.
+    sent: Ranked<P>,
+    /// Resources that only the cluster has and no other one of them owns.
+    unsent: Ranked<P>,
+    /// Resources that were there and are no more.
+    gone: Ranked<P>,
+    hooks: Ranked<P>,
+    children: Ranked<P>,
+}
+
+/// Roll-up of the resources of one rank: the first rank that has any decides.
+#[derive(Debug, Clone)]
+pub(crate) struct Ranked<P> {
+    pub(crate) rollup: Rollup<P>,
+    /// The latest time since when one of them is in its state, in Unix milliseconds.
+    pub(crate) since_ms: Option<i64>,
+}
+
+impl<P> Default for Ranked<P> {
+    fn default() -> Self {
+        Self {
+            rollup: Rollup::default(),
+            since_ms: None,
+        }
+    }
+}
+
+impl<P: Ord + Clone> Ranked<P> {
+    fn add(&mut self, resource: &ResourceView, place: P) {
+        self.rollup.add(resource.verdict.phase, place);
+        self.since_ms = self.since_ms.max(resource.since_ms);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.rollup.merge(other.rollup);
+        self.since_ms = self.since_ms.max(other.since_ms);
+    }
+
+    fn map<Q: Ord + Clone>(&self, place: impl Fn(&P) -> Q) -> Ranked<Q> {
+        Ranked {
+            rollup: self.rollup.map(place),
+            since_ms: self.since_ms,
+        }
+    }
 }
 
 impl<S, P> Default for Tally<S, P> {
@@ -33,9 +71,11 @@ impl<S, P> Default for Tally<S, P> {
             rsync: BTreeMap::new(),
             states: BTreeMap::new(),
             stale: None,
-            expected: Rollup::default(),
-            extra: Rollup::default(),
-            children: Rollup::default(),
+            sent: Ranked::default(),
+            unsent: Ranked::default(),
+            gone: Ranked::default(),
+            hooks: Ranked::default(),
+            children: Ranked::default(),
         }
     }
 }
@@ -46,12 +86,14 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
             count(&mut self.rsync, rsync.as_str(), 1);
         }
         count(&mut self.states, state, 1);
-        let rollup = match resource.owner {
-            _ if resource.expected => &mut self.expected,
-            None => &mut self.extra,
-            Some(_) => &mut self.children,
+        let rank = match (resource.role, resource.owner) {
+            (Role::Sent, _) => &mut self.sent,
+            (Role::Unsent, None) => &mut self.unsent,
+            (Role::Unsent, Some(_)) => &mut self.children,
+            (Role::Gone, _) => &mut self.gone,
+            (Role::Hook, _) => &mut self.hooks,
         };
-        rollup.add(resource.verdict.phase, place);
+        rank.add(resource, place);
     }
 
     pub(crate) fn merge(&mut self, other: Self) {
@@ -64,24 +106,32 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
         if other.stale.is_some() {
             self.stale = self.stale.take().into_iter().chain(other.stale).min();
         }
-        self.expected.merge(other.expected);
-        self.extra.merge(other.extra);
+        self.sent.merge(other.sent);
+        self.unsent.merge(other.unsent);
+        self.gone.merge(other.gone);
+        self.hooks.merge(other.hooks);
         self.children.merge(other.children);
     }
 
-    /// The roll-up of the level.
+    /// The resources that decide on this level.
     ///
     /// Resources that only the cluster has are ignored if any that were sent are selected, and children if
-    /// anything else is: a Job answers for its Pods, and one old failed Pod does not fail an app. Where
-    /// nothing else is selected, they speak for themselves.
+    /// anything else is: a Job answers for its Pods, and one old failed Pod does not fail an app. What is
+    /// gone decides where nothing is left but what ran once: a hook that succeeded must not make an app green
+    /// that was deleted. Where nothing else is selected, hooks and children speak for themselves.
+    pub(crate) fn deciding(&self) -> &Ranked<P> {
+        let ranks = [&self.sent, &self.unsent, &self.gone, &self.hooks];
+        let mut ranks = ranks.into_iter().filter(|it| !it.rollup.is_empty());
+        ranks.next().unwrap_or(&self.children)
+    }
+
+    /// The roll-up of the level.
     pub(crate) fn rollup(&self) -> &Rollup<P> {
-        let levels = [&self.expected, &self.extra];
-        let mut counting = levels.into_iter().filter(|it| !it.is_empty());
-        counting.next().unwrap_or(&self.children)
+        &self.deciding().rollup
     }
 
     /// Only the counts of `type=rsync`.
-    pub(crate) fn sent<T, Q>(&self) -> Tally<T, Q> {
+    pub(crate) fn only_sent<T, Q>(&self) -> Tally<T, Q> {
         Tally {
             rsync: self.rsync.clone(),
             ..Tally::default()
@@ -103,8 +153,10 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
                 .map(|(text, n)| (state(text), *n))
                 .collect(),
             stale: None,
-            expected: self.expected.map(&place),
-            extra: self.extra.map(&place),
+            sent: self.sent.map(&place),
+            unsent: self.unsent.map(&place),
+            gone: self.gone.map(&place),
+            hooks: self.hooks.map(&place),
             children: self.children.map(&place),
         }
     }

@@ -1,4 +1,4 @@
-//! Views: the current state of each `AppContext`, prepared for queries.
+//! Views: the current state of each `AppContext` and each application that was found, prepared for queries.
 //!
 //! Built by the pipeline on every change, never by a query. Everything large is behind an [`Arc`]: a
 //! change in one cluster builds one new [`ClusterView`] and shares all others.
@@ -15,12 +15,13 @@ use crate::resource_view::{Report, ResourceView};
 use crate::rollup::Desired;
 use crate::tally::{Place, Tally};
 
-/// The current state of one `AppContext`.
+/// The current state of one `AppContext`, or of an application that was found in the clusters.
 #[derive(Debug, Clone)]
 pub struct ContextView {
-    /// Its id.
-    pub id: ContextId,
-    /// The group that was instantiated, from the context's metadata; none for the contexts of clusters.
+    /// Its id; none for an application that was found.
+    pub id: Option<ContextId>,
+    /// The group that was instantiated, from the context's metadata, or the application that was found; none
+    /// for the contexts of clusters.
     pub meta: Option<DigName>,
     /// Its stored status; none if none is stored yet.
     pub status: Option<ContextStatus>,
@@ -158,6 +159,11 @@ impl ClusterView {
         &self.rows.resources
     }
 
+    /// Returns whether both have the very same resources: they were made of one report.
+    pub(crate) fn shares_resources_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.rows, &other.rows)
+    }
+
     /// Parts of its report and of the sent resources that could not be read, as text for people.
     pub fn faults(&self) -> &[Arc<str>] {
         &self.faults
@@ -206,7 +212,7 @@ impl ClusterView {
     /// Counts of all its resources that an answer of this type has, with places in `app`.
     pub(crate) fn tally<'a>(&'a self, app: &'a str, kind: QueryType) -> Tally<&'a str, Place<'a>> {
         match kind {
-            QueryType::Rsync => self.rows.tally.sent(),
+            QueryType::Rsync => self.rows.tally.only_sent(),
             QueryType::Cluster => {
                 let place = |position: &usize| self.place(app, *position);
                 self.rows.tally.reported(AsRef::as_ref, place)

@@ -1,4 +1,5 @@
-//! Interpreter for the group `apps`: Deployment, StatefulSet, DaemonSet, ReplicaSet.
+//! Interpreter for the group `apps`: Deployment, StatefulSet, DaemonSet, ReplicaSet, and `ControllerRevision`,
+//! which reports no readiness.
 
 mod daemon_set;
 mod deployment;
@@ -15,13 +16,14 @@ impl Interpreter for Apps {
         Description::new(
             "apps",
             env!("CARGO_PKG_VERSION"),
-            "Deployments, StatefulSets, DaemonSets and ReplicaSets",
+            "Deployments, StatefulSets, DaemonSets, ReplicaSets and ControllerRevisions",
         )
         .kinds([
             deployment::kind(),
             stateful_set::kind(),
             daemon_set::kind(),
             replica_set::kind(),
+            Kind::new("apps", "*", "ControllerRevision").fields(&standard::DELETION_FIELDS),
         ])
         .states(&[
             READY,
@@ -41,6 +43,7 @@ impl Interpreter for Apps {
             "StatefulSet" => stateful_set::rule,
             "DaemonSet" => daemon_set::rule,
             "ReplicaSet" => replica_set::rule,
+            "ControllerRevision" => return Ok(standard::presence(object)),
             _ => return Err(Failure::unsupported("another Kind of this group")),
         };
         rule(object, input)

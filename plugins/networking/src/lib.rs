@@ -1,5 +1,5 @@
 //! Interpreter for the group `networking.k8s.io`: Ingress, also under its old group `extensions`, and
-//! NetworkPolicy and `IngressClass`, which report no readiness.
+//! NetworkPolicy and `IngressClass`, which report no readiness, as `EndpointSlice` of `discovery.k8s.io`.
 
 mod ingress;
 
@@ -16,10 +16,13 @@ impl Interpreter for Networking {
         Description::new(
             GROUP,
             env!("CARGO_PKG_VERSION"),
-            "Ingresses, NetworkPolicies and IngressClasses",
+            "Ingresses, NetworkPolicies, IngressClasses and EndpointSlices",
         )
         .kinds(ingress::kinds())
         .kinds(["NetworkPolicy", "IngressClass"].map(presence))
+        .kinds([
+            Kind::new("discovery.k8s.io", "*", "EndpointSlice").fields(&standard::DELETION_FIELDS)
+        ])
         .states(&[READY, PRESENT, DEGRADED, PENDING, FAILED, TERMINATING])
         .settings_schema(ingress::SETTINGS_SCHEMA)
     }
@@ -27,7 +30,7 @@ impl Interpreter for Networking {
     fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         match object.kind() {
             "Ingress" => Ok(ingress::rule(object, input)),
-            "NetworkPolicy" | "IngressClass" => Ok(standard::presence(object)),
+            "NetworkPolicy" | "IngressClass" | "EndpointSlice" => Ok(standard::presence(object)),
             _ => Err(Failure::unsupported("another Kind of this group")),
         }
     }

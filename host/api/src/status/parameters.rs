@@ -18,7 +18,8 @@ pub struct StatusParameters {
     #[param(example = "2621114006130701074")]
     pub instance: Option<String>,
     /// The status that is asked for: `rsync`, the results of sending the resources to their clusters,
-    /// or `cluster`, the state of the resources as the clusters report them.
+    /// or `cluster`, the state of the resources as the clusters report them, which is the default for an
+    /// application that was found in the clusters.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     #[param(inline)]
     pub kind: Option<QueryType>,

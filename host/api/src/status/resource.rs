@@ -61,6 +61,12 @@ pub struct Resource<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = bool)]
     pub expected: Option<bool>,
+    /// With `type=cluster`: `true` for a hook, which ran once for an installation or an upgrade: it is counted
+    /// in `cluster-status`, and in what begins with `ready-` only where nothing else is left. Otherwise left
+    /// out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = bool)]
+    pub hook: Option<bool>,
     /// With `type=cluster`: the resource of the same app and cluster that owns it, which makes it a child:
     /// it is counted in `cluster-status`, and not in what begins with `ready-`, where its owner answers for
     /// it. Left out for what was sent, and for what has no owner in the report.
@@ -93,6 +99,7 @@ impl<'a> Resource<'a> {
             message: "".into(),
             since: None,
             expected: None,
+            hook: None,
             owner: None,
             interpreter: None,
             explanation: None,

@@ -30,12 +30,21 @@ pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
 fn settings(args: ServeArgs) -> anyhow::Result<Settings> {
     let DataDir { store, cache } = DataDir::open(&args.data_dir)?;
     let limits = args.interpreter_limits.limits();
+    let mut clusters = args.clusters;
+    for table in &args.cluster_tables {
+        let source = table.source(args.watch_lifetime);
+        clusters.push(source.map_err(anyhow::Error::msg)?);
+    }
+    for kubeconfig in &args.kubeconfigs {
+        clusters.extend(kubeconfig.clusters(args.watch_lifetime)?);
+    }
     Ok(Settings {
         store,
         cache: Some(cache),
         interpreters: args.interpreters,
         replace_built_in: args.replace_built_in,
-        clusters: args.clusters,
+        clusters,
+        gone_for: args.gone_for,
         listen: args.listen,
         access: Access {
             hosts: args.allowed_hosts,

@@ -1,25 +1,34 @@
 //! `kindsight status`: sends a status query to a server, and prints the answer as a table or JSON.
 
 mod answer;
+mod events;
+mod followed;
+mod subject;
+mod wait;
+mod watch;
+
+use std::process::ExitCode;
 
 use kindsight_api::status::{Instances, Output, QueryType, Status, StatusParameters};
 use kindsight_model::{ClusterName, DigName};
 use kindsight_server::now_ms;
 
-use crate::cli::StatusArgs;
+use crate::INVALID;
+use crate::cli::{StatusArgs, hint};
 use crate::client::{self, Request};
+use crate::commands::status::subject::Resolved;
 use crate::output_format::OutputFormat;
 
 /// A status query.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct StatusQuery {
     path: String,
     parameters: StatusParameters,
 }
 
 impl StatusQuery {
-    /// Query for the status that the clusters report of a deployment intent group
-    /// (`project/composite-app/version/dig`) or of a cluster (`provider+name`).
+    /// Query for the status that the clusters report of an application, by its full name
+    /// (`project/composite-app/version/dig`), or of a cluster (`provider+name`).
     ///
     /// # Errors
     /// When the name is neither.
@@ -59,6 +68,20 @@ impl StatusQuery {
         &self.path
     }
 
+    /// The request for the stream of its changes.
+    ///
+    /// # Errors
+    /// Of a cluster, whose own resources are not followed.
+    fn stream(&self) -> anyhow::Result<Request> {
+        if !self.path.contains("/deployment-intent-groups/") {
+            anyhow::bail!(
+                "--watch and --wait follow an application, not a cluster's own resources"
+            );
+        }
+        let path = format!("{}/watch", self.path);
+        Ok(Request::get(path).with_parameters(&self.parameters))
+    }
+
     fn request(&self, output: Option<Output>) -> Request {
         let parameters = StatusParameters {
             output,
@@ -68,24 +91,42 @@ impl StatusQuery {
     }
 }
 
-/// Runs the command.
+/// Runs the command; returns the exit code of the process.
 ///
 /// # Errors
 /// When the server cannot be reached, or refuses.
-pub(crate) fn run(args: StatusArgs) -> anyhow::Result<()> {
-    let query = StatusQuery {
-        parameters: StatusParameters {
-            instance: args.instance,
-            kind: Some(args.kind),
-            output: None,
-            app: args.apps,
-            cluster: args.clusters,
-            resource: args.resources,
-            explain: args.explain,
-        },
-        ..StatusQuery::about(&args.subject)?
+pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
+    if args.wait {
+        return wait::run(args);
+    }
+    let subject = match subject::resolved(&args.server, &args.subject)? {
+        Resolved::One(subject) => subject,
+        Resolved::Ambiguous(names) => {
+            hint(&subject::ambiguous(&args.subject, &names));
+            return Ok(ExitCode::from(INVALID));
+        }
     };
-    show(&args.server, &query, args.output, now_ms())
+    let query = StatusQuery {
+        parameters: parameters(args),
+        ..StatusQuery::about(&subject)?
+    };
+    if args.watch {
+        return watch::run(&args.server, &query);
+    }
+    show(&args.server, &query, args.output, now_ms())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn parameters(args: &StatusArgs) -> StatusParameters {
+    StatusParameters {
+        instance: args.instance.clone(),
+        kind: Some(args.kind),
+        output: None,
+        app: args.apps.clone(),
+        cluster: args.clusters.clone(),
+        resource: args.resources.clone(),
+        explain: args.explain,
+    }
 }
 
 /// Sends the query and prints the answer. The table shows ages, so it requests the objects too.

@@ -95,6 +95,9 @@ pub(crate) struct RestArgs {
     /// Maximum size of all answers that wait for their readers, in bytes.
     #[arg(long, env = "KINDSIGHT_ANSWERS_BYTES_MAX", default_value_t = kindsight_server::rest::ANSWERS_BYTES_MAX)]
     answers_bytes_max: usize,
+    /// Maximum number of open streams of changes (`/watch`).
+    #[arg(long, env = "KINDSIGHT_STREAMS_MAX", default_value_t = kindsight_server::rest::STREAMS_MAX)]
+    streams_max: usize,
     /// Maximum number of open connections.
     #[arg(long, env = "KINDSIGHT_CONNECTIONS_MAX", default_value_t = kindsight_server::rest::CONNECTIONS_MAX)]
     connections_max: usize,
@@ -174,6 +177,8 @@ impl RestArgs {
             head_time_max: Duration::from_secs(self.head_seconds_max),
             stall_max: Duration::from_secs(self.stall_seconds_max),
             transfer_rate_min: self.transfer_rate_min,
+            streams_max: self.streams_max,
+            heartbeat: kindsight_server::rest::HEARTBEAT,
             connections_max: self.connections_max,
             idle_max: Duration::from_secs(self.connection_idle_seconds_max),
             drain_max: Duration::from_secs(self.drain_seconds_max),

@@ -22,6 +22,18 @@ fn serve(toml: &str, args: &[&str]) -> anyhow::Result<ServeArgs> {
 }
 
 #[test]
+fn a_time_is_given_with_its_unit() {
+    for (given, seconds) in [("90s", 90), ("10m", 600), ("1h 30m", 5400), ("0s", 0)] {
+        let args = serve("", &["--gone-for", given]).unwrap();
+        assert_eq!(args.gone_for.as_secs(), seconds, "{given}");
+    }
+    assert_eq!(serve("", &[]).unwrap().gone_for.as_secs(), 600);
+    for wrong in ["10", "-1m", "soon", ""] {
+        assert!(duration(wrong).unwrap_err().contains("with its unit"));
+    }
+}
+
+#[test]
 fn a_flag_beats_the_file_and_the_file_beats_the_default() {
     let file = "listen = \"127.0.0.1:1\"\ncalls-max = 7\ncluster = [\"p+a=x\", \"p+b=y\"]\nisolate-calls = true\n";
     let args = serve(file, &["--calls-max", "9"]).unwrap();

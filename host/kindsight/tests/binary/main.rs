@@ -4,9 +4,11 @@
     reason = "a step that fails ends the test that took it"
 )]
 
+mod applications;
 mod children;
 mod demo;
 mod diff;
+mod following;
 mod goldens;
 mod interpret;
 mod interpreters;

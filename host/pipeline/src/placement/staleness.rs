@@ -7,6 +7,9 @@ use kindsight_status::Staleness as Shown;
 /// The reason of a report on which the cluster no longer reports.
 const SILENT: &str = "the cluster no longer reports on this app; its last report is shown";
 
+/// The reason of a report of a cluster that is no longer configured.
+const REMOVED: &str = "the cluster is no longer configured; its last report is shown";
+
 /// The causes for which a report may be out of date.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Staleness {
@@ -17,6 +20,8 @@ pub(super) struct Staleness {
     /// The cluster no longer reports on this app; for a report from the store, since the first listing after
     /// the start.
     silent: Option<Shown>,
+    /// The cluster is no longer configured.
+    removed: Option<Shown>,
     /// A report that may be newer cannot be read.
     unreadable: Option<Shown>,
 }
@@ -24,7 +29,12 @@ pub(super) struct Staleness {
 impl Staleness {
     /// Since when the report may be out of date for any cause, with the reason of the first.
     pub(super) fn shown(&self) -> Option<Shown> {
-        let causes = [&self.unreachable, &self.silent, &self.unreadable];
+        let causes = [
+            &self.unreachable,
+            &self.silent,
+            &self.removed,
+            &self.unreadable,
+        ];
         causes.into_iter().flatten().min().cloned()
     }
 
@@ -42,6 +52,23 @@ impl Staleness {
     pub(super) fn unreachable(&mut self, cause: &Shown) -> bool {
         let is_new = self.unreachable.as_ref() != Some(cause);
         self.unreachable = Some(cause.clone());
+        is_new
+    }
+
+    /// Returns whether the cluster cannot be reached.
+    pub(super) fn is_unreachable(&self) -> bool {
+        self.unreachable.is_some()
+    }
+
+    /// Marks the cluster as no longer configured, which is known better than why it could not be reached.
+    /// Returns whether that is new.
+    pub(super) fn removed(&mut self, now_ms: i64) -> bool {
+        let before = self.unreachable.take();
+        let is_new = self.removed.is_none();
+        self.removed.get_or_insert_with(|| Shown {
+            since_ms: before.map_or(now_ms, |cause| cause.since_ms),
+            reason: REMOVED.into(),
+        });
         is_new
     }
 
@@ -74,10 +101,10 @@ impl Staleness {
 
     /// Marks the cluster as listed in full. Returns whether that changes anything.
     pub(super) fn synced(&mut self, now_ms: i64) -> bool {
-        let was_unreachable = self.unreachable.take().is_some();
+        let was_away = self.unreachable.take().is_some() | self.removed.take().is_some();
         // Where its report is there and cannot be read, it is not silent.
         let is_silent = self.is_remembered && self.unreadable.is_none();
         let fell_silent = is_silent && self.silent(now_ms);
-        was_unreachable || fell_silent
+        was_away || fell_silent
     }
 }

@@ -1,6 +1,7 @@
 use kindsight_model::Phase;
 
 use super::*;
+use crate::view_change::ViewChange;
 
 fn pending(since_ms: Option<i64>) -> Verdict {
     Verdict {

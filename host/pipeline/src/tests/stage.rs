@@ -108,7 +108,8 @@ impl Stage {
 
     /// Returns whether a view was not replaced.
     pub(super) fn shows_still(&self, view: &Arc<ContextView>) -> bool {
-        Arc::ptr_eq(view, &self.view(view.id.as_str()))
+        let id = view.id.as_ref().unwrap().as_str();
+        Arc::ptr_eq(view, &self.view(id))
     }
 
     /// Kind, interpreter, and the number of objects of that Kind it judged.

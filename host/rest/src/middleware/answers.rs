@@ -6,7 +6,7 @@ use axum::body::{Body, HttpBody as _};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::answer::Counted;
 use crate::connections::{Activity, Wait, take_bytes};
@@ -31,6 +31,20 @@ impl AnswerBytes {
             waiting: Semaphore::new(WAITING_MAX),
         }
     }
+
+    /// Takes so many bytes for an answer; none where slower readers do not make room in a moment.
+    pub(crate) async fn hold(
+        &self,
+        bytes: u64,
+        activity: Option<&Activity>,
+    ) -> Option<OwnedSemaphorePermit> {
+        let count = u32::try_from(bytes).unwrap_or(u32::MAX);
+        if let Ok(held) = Arc::clone(&self.left).try_acquire_many_owned(count) {
+            return Some(held);
+        }
+        let _waiting = self.waiting.try_acquire().ok()?;
+        take_bytes(&self.left, count, activity, Wait::Answer).await
+    }
 }
 
 /// Counts the bytes of a large answer until they are sent. Where they would be too many, the connections
@@ -47,14 +61,7 @@ pub(crate) async fn count_answer(
     if size <= SMALL_ANSWER_BYTES_MAX as u64 {
         return response;
     }
-    let count = u32::try_from(size).unwrap_or(u32::MAX);
-    let held = match Arc::clone(&bytes.left).try_acquire_many_owned(count) {
-        Ok(held) => Some(held),
-        Err(_) => match bytes.waiting.try_acquire() {
-            Ok(_waiting) => take_bytes(&bytes.left, count, activity.as_deref(), Wait::Answer).await,
-            Err(_) => None,
-        },
-    };
+    let held = bytes.hold(size, activity.as_deref()).await;
     match held {
         Some(held) => response.map(|body| Body::new(Counted::new(body, held))),
         None => Problem::busy().into_response(),

@@ -22,25 +22,26 @@ const SMALL_QUERY_PLACEMENTS_MAX: usize = 64;
 /// The most names to filter by of such a query.
 const SMALL_QUERY_NAMES_MAX: usize = 8;
 
-type Pairs = Result<Query<Vec<(String, String)>>, QueryRejection>;
+pub(super) type Pairs = Result<Query<Vec<(String, String)>>, QueryRejection>;
 
 /// The full name of a deployment intent group, in a path.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Path)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct DigPath {
-    /// The project.
+    /// The project; `-` of an application that was found in the clusters.
     #[param(example = "testvfw")]
-    project: String,
-    /// The composite application.
+    pub(super) project: String,
+    /// The composite application, or the name of the application that was found.
     #[param(example = "compositevfw")]
-    composite_app: String,
-    /// Version of the composite application.
+    pub(super) composite_app: String,
+    /// Version of the composite application; `-` of an application that was found.
     #[param(example = "v1")]
-    version: String,
-    /// The deployment intent group.
+    pub(super) version: String,
+    /// The deployment intent group; of an application that was found its namespace, or `-` where it is of no
+    /// single one.
     #[param(example = "vfw_deployment_intent_group")]
-    deployment_intent_group: String,
+    pub(super) deployment_intent_group: String,
 }
 
 /// The full name of a cluster, in a path.
@@ -62,6 +63,9 @@ pub(crate) struct ClusterPath {
 /// `type=cluster`: the state of its resources as the clusters report them, also of those that should be
 /// there and are not; each level (group, app, cluster) rolls up its resources, where the worst phase
 /// wins.
+///
+/// An application that nobody recorded, found in the clusters by its labels, has `-` as project and version,
+/// and `type=cluster` by default: nothing of it was sent from here.
 ///
 /// Answered from memory, from one consistent snapshot.
 #[utoipa::path(
@@ -124,16 +128,16 @@ pub(crate) async fn cluster_status(
     answer(&answers, subject, query).await
 }
 
-fn read(pairs: Pairs) -> Result<StatusQuery, Problem> {
+pub(super) fn read(pairs: Pairs) -> Result<StatusQuery, Problem> {
     StatusQuery::parse(pairs?.0).map_err(Problem::invalid)
 }
 
-fn invalid_path(problems: Vec<PartialProblem>) -> Problem {
+pub(super) fn invalid_path(problems: Vec<PartialProblem>) -> Problem {
     Problem::invalid_in("the path", problems)
 }
 
 /// The error for a subject that does not exist: its name is in the path, its instance in the query.
-fn missing(error: QueryError) -> Problem {
+pub(super) fn missing(error: QueryError) -> Problem {
     let is_of_query = match &error {
         QueryError::NotFound(problems) => problems.iter().any(|it| it.parameter == "instance"),
         QueryError::Invalid(_) => true,
@@ -151,9 +155,13 @@ async fn answer(
     subject: Subject,
     query: StatusQuery,
 ) -> Result<Response, Problem> {
-    let names = query.apps.len() + query.clusters.len() + query.resources.len();
-    let is_probably_small =
-        names <= SMALL_QUERY_NAMES_MAX && subject.placements() <= SMALL_QUERY_PLACEMENTS_MAX;
+    let is_small = is_probably_small(&subject, &query);
     let write = move |to: &mut Chunks| to.json(&subject.answer(&query)?);
-    answers.json(is_probably_small, write).await
+    answers.json(is_small, write).await
+}
+
+/// Returns whether the answer is probably quickly made.
+pub(super) fn is_probably_small(subject: &Subject, query: &StatusQuery) -> bool {
+    let names = query.apps.len() + query.clusters.len() + query.resources.len();
+    names <= SMALL_QUERY_NAMES_MAX && subject.placements() <= SMALL_QUERY_PLACEMENTS_MAX
 }

@@ -26,8 +26,8 @@ const ANSWERS: [&str; 8] = [
     include_str!("../../../../tests/golden/dig-summary.json"),
 ];
 
-/// Members that are in none of them, because they stand for what goes wrong.
-const SELDOM: [&str; 2] = ["Status/message", "Status/faults"];
+/// Members that are in none of them, because they stand for what goes wrong, or for what nobody sends.
+const SELDOM: [&str; 3] = ["Status/message", "Status/faults", "Resource/hook"];
 
 /// Walks answers along their schema.
 struct Walk {
@@ -162,6 +162,21 @@ fn every_member_of_an_answer_is_described_and_every_described_one_exists() {
         "Resource",
         "Gvk",
         "Interpreter",
+    ]);
+}
+
+#[tokio::test]
+async fn every_member_of_the_lists_of_applications_and_clusters_is_described() {
+    let mut walk = Walk::new();
+    walk.met.insert("ApplicationList/more".to_owned());
+    walk.met.insert("Application/message".to_owned());
+    walk.named("ApplicationList", &get("/v2/applications").await.json());
+    walk.named("ClusterList", &get("/v2/clusters").await.json());
+    walk.check_met(&[
+        "ApplicationList",
+        "WorstResource",
+        "ClusterList",
+        "ClusterConnection",
     ]);
 }
 

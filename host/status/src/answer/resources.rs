@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use kindsight_api::explanation::Explanation;
 use kindsight_api::status::{Detail, Output, QueryType, Resource, ResourceOwner};
 use serde::{Serialize, Serializer};
 
+use crate::moment::moment;
 use crate::query::StatusQuery;
-use crate::resource_view::ResourceView;
+use crate::resource_view::{ResourceView, Role};
 use crate::view::ClusterView;
 
 /// The selected resources of one app in one cluster; serializes as a list of [`Resource`].
@@ -26,11 +26,11 @@ pub struct Resources<'a> {
 
 impl<'a> Resources<'a> {
     /// All resources of the view, in the form that a query asks for.
-    pub(super) fn all(view: &'a ClusterView, query: &StatusQuery) -> Self {
+    pub(super) fn all(view: &'a ClusterView, query: &StatusQuery, kind: QueryType) -> Self {
         Self {
             view,
             positions: None,
-            kind: query.kind,
+            kind,
             output: query.output,
             explain: query.explain,
         }
@@ -41,11 +41,27 @@ impl<'a> Resources<'a> {
         view: &'a ClusterView,
         positions: BTreeSet<usize>,
         query: &StatusQuery,
+        kind: QueryType,
     ) -> Self {
         Self {
             positions: Some(positions),
-            ..Self::all(view, query)
+            ..Self::all(view, query, kind)
         }
+    }
+
+    /// Every resource in the form that the query asks for, but those that it leaves out.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Resource<'a>> {
+        let views = self.view.resources().iter().enumerate();
+        let selected = views.filter(|(position, _)| {
+            let positions = self.positions.as_ref();
+            positions.is_none_or(|positions| positions.contains(position))
+        });
+        selected.filter_map(|(_, view)| self.resource(view))
+    }
+
+    /// Returns whether both are of the same report, so that they tell the same.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.view.shares_resources_with(other.view) && self.positions == other.positions
     }
 
     /// One resource in the form that the query asks for; none if that form leaves it out.
@@ -79,7 +95,8 @@ impl<'a> Resources<'a> {
             reason: (&*verdict.reason).into(),
             message: (&*verdict.message).into(),
             since: view.since_ms.and_then(moment),
-            expected: (!view.expected).then_some(false),
+            expected: (!view.is_sent()).then_some(false),
+            hook: (view.role == Role::Hook).then_some(true),
             owner: view.owner.and_then(|owner| self.owner(owner)),
             interpreter: verdict.by.as_ref().filter(|_| self.explain).cloned(),
             explanation: (self.explain.then(|| Explanation::of(verdict))).flatten(),
@@ -113,9 +130,4 @@ impl Serialize for Resources<'_> {
             }
         }
     }
-}
-
-/// A time in Unix milliseconds as a timestamp; none outside the years -9999 to 9999.
-pub(super) fn moment(unix_ms: i64) -> Option<Timestamp> {
-    Timestamp::from_millisecond(unix_ms).ok()
 }

@@ -9,7 +9,8 @@ use kindsight_model::ClusterName;
 
 use super::faults::faults_at;
 use super::reason::reason;
-use super::resources::{Resources, moment};
+use super::resources::Resources;
+use crate::moment::moment;
 use crate::query::StatusQuery;
 use crate::resource_view::Staleness;
 use crate::rollup::Desired;
@@ -25,6 +26,8 @@ pub(super) type Count<'a> = Tally<&'a str, Place<'a>>;
 /// The filters of a query, and the context's desired presence to roll up with.
 pub(super) struct Selection<'q> {
     pub(super) query: &'q StatusQuery,
+    /// The status that is answered.
+    pub(super) kind: QueryType,
     pub(super) desired: Desired,
 }
 
@@ -68,18 +71,15 @@ impl Selection<'_> {
             return None;
         }
         let (mut count, resources) = if self.query.resources.is_empty() {
-            let count = view.tally(app, self.query.kind);
-            (count, Resources::all(view, self.query))
+            let count = view.tally(app, self.kind);
+            (count, Resources::all(view, self.query, self.kind))
         } else {
             self.named_resources(app, view)
         };
-        if self.query.kind == QueryType::Cluster {
-            count.stale = view.report().stale().map(|stale| Staleness {
-                since_ms: stale.since_ms,
-                reason: format!("{app} in {}: {}", view.cluster(), stale.reason).into(),
-            });
+        if self.kind == QueryType::Cluster {
+            count.stale = staleness(app, view);
         }
-        let is_selected = match self.query.kind {
+        let is_selected = match self.kind {
             QueryType::Rsync => !count.rsync.is_empty(),
             QueryType::Cluster => !count.states.is_empty(),
         };
@@ -110,12 +110,12 @@ impl Selection<'_> {
                 count.add(resource, &resource.verdict.state, place);
             }
         }
-        (count, Resources::at(view, positions, self.query))
+        (count, Resources::at(view, positions, self.query, self.kind))
     }
 
     /// The roll-up of one level; empty with `type=rsync`.
     pub(super) fn readiness<'a>(&self, count: &Count<'a>) -> Readiness<'a> {
-        if self.query.kind == QueryType::Rsync {
+        if self.kind == QueryType::Rsync {
             return Readiness::default();
         }
         let rollup = count.rollup();
@@ -129,6 +129,14 @@ impl Selection<'_> {
             stale_reason: count.stale.as_ref().map(|it| it.reason.to_string().into()),
         }
     }
+}
+
+/// Since when and why the report of a cluster on an app may be out of date, with its place.
+pub(super) fn staleness(app: &str, view: &ClusterView) -> Option<Staleness> {
+    view.report().stale().map(|stale| Staleness {
+        since_ms: stale.since_ms,
+        reason: format!("{app} in {}: {}", view.cluster(), stale.reason).into(),
+    })
 }
 
 /// Counts with their keys as the wire type has them.

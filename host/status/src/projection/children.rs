@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use kindsight_model::{Object, Owner};
 
 use crate::map::{Map, map_for};
-use crate::resource_view::ResourceView;
+use crate::resource_view::{ResourceView, Role};
 
 /// Sets the owner of each child. Resources that were sent are none, since they are part of the app in
 /// their own right.
@@ -42,7 +42,8 @@ struct Link {
 
 /// The owners of all resources that were not sent, in the order of their references.
 fn links(resources: &[ResourceView]) -> Vec<Link> {
-    let owned = |resource: &&ResourceView| !resource.expected && !owners(resource).is_empty();
+    let owned =
+        |resource: &&ResourceView| resource.role == Role::Unsent && !owners(resource).is_empty();
     if !resources.iter().any(|resource| owned(&resource)) {
         return Vec::new();
     }

@@ -18,7 +18,7 @@ fn view(expected: Vec<Expected>, observed: Vec<Object>) -> ClusterView {
 /// The resources of a view, one line each.
 fn lines(view: &ClusterView) -> Vec<String> {
     let line = |resource: &ResourceView| {
-        let sent = if resource.expected { "sent" } else { "extra" };
+        let sent = if resource.is_sent() { "sent" } else { "extra" };
         let ResourceView {
             gvk,
             namespace,
@@ -278,8 +278,8 @@ proptest! {
         let view = view(sent, reported);
 
         let (of_sent, extra) = view.resources().split_at(sent_count);
-        prop_assert!(of_sent.iter().all(|one| one.expected));
-        prop_assert!(extra.iter().all(|one| !one.expected && one.gvk == core("Service")));
+        prop_assert!(of_sent.iter().all(ResourceView::is_sent));
+        prop_assert!(extra.iter().all(|one| !one.is_sent() && one.gvk == core("Service")));
         let found = of_sent.iter().filter_map(|one| one.object.as_ref());
         let mut places: Vec<_> = found.map(|one| one.json.as_ptr()).collect();
         places.sort_unstable();

@@ -67,7 +67,8 @@ impl Parser {
                 "`summary`, `all` or `detail` with `type=cluster`",
             );
         }
-        self.query.kind = self.kind.unwrap_or_default();
+        let older = self.is_older_rsync.then_some(QueryType::Rsync);
+        self.query.kind = self.kind.or(older);
         if self.problems.is_empty() {
             Ok(self.query)
         } else {
@@ -170,7 +171,7 @@ impl Parser {
 
 /// The valid form of a cluster. An unencoded `+` in a URL arrives as a space, a common mistake that the
 /// text explains.
-fn cluster_expected(value: &str) -> &'static str {
+pub(crate) fn cluster_expected(value: &str) -> &'static str {
     if value.contains(' ') {
         "`provider+name`; in a URL a `+` means a space, write `provider%2Bname`"
     } else {

@@ -2,7 +2,7 @@
 
 use kindsight_model::{ClusterName, ContextId, DigName};
 use tokio::sync::broadcast;
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 /// Maximum number of changes buffered for the slowest subscriber: a swap of interpreters changes some
 /// thousand contexts in a second. A subscriber that falls further behind reads the model again.
@@ -26,6 +26,10 @@ pub enum Subject {
     Dig(DigName),
     /// The record of a cluster.
     Cluster(ClusterName),
+    /// The view of an application that was found in the clusters.
+    Found(DigName),
+    /// The connection to a cluster.
+    Connection(ClusterName),
 }
 
 /// The reason why a subscription returned no change.
@@ -54,6 +58,21 @@ impl Subscription {
             RecvError::Lagged(missed) => Lagged::Missed(missed),
             RecvError::Closed => Lagged::Closed,
         })
+    }
+}
+
+impl Subscription {
+    /// The next change, if there is one already.
+    ///
+    /// # Errors
+    /// See [`Lagged`].
+    pub fn next_now(&mut self) -> Result<Option<Changed>, Lagged> {
+        match self.0.try_recv() {
+            Ok(changed) => Ok(Some(changed)),
+            Err(TryRecvError::Empty) => Ok(None),
+            Err(TryRecvError::Lagged(missed)) => Err(Lagged::Missed(missed)),
+            Err(TryRecvError::Closed) => Err(Lagged::Closed),
+        }
     }
 }
 

@@ -6,9 +6,10 @@ use std::io::{self, Write};
 
 use jiff::Timestamp;
 use kindsight_api::status::{App, Cluster, Detail, Instances, Readiness, Resource, Status};
-use kindsight_model::{ContextStatus, RsyncStatus};
+use kindsight_model::{ContextStatus, DigName, RsyncStatus};
 use serde_json::Value;
 
+use crate::age::span;
 use crate::explanation;
 use crate::table::{Table, clean};
 
@@ -52,7 +53,8 @@ fn clusters<'s, 'a>(
     apps.flat_map(|app| app.clusters.iter().map(move |cluster| (app, cluster)))
 }
 
-fn resources<'s, 'a>(
+/// Every resource of an answer, with its app and cluster.
+pub(super) fn resources<'s, 'a>(
     status: &'s Status<'a>,
 ) -> impl Iterator<Item = (&'s App<'a>, &'s Cluster<'a>, &'s Resource<'a>)> {
     clusters(status).flat_map(|(app, cluster)| {
@@ -61,8 +63,9 @@ fn resources<'s, 'a>(
     })
 }
 
-fn totals(to: &mut impl Write, status: &Status<'_>) -> io::Result<()> {
-    let mut line = status.name.to_string();
+/// Prints the counts, what is stale or could not be read, and the state as a whole.
+pub(super) fn totals(to: &mut impl Write, status: &Status<'_>) -> io::Result<()> {
+    let mut line = name(status);
     let state = status.status.as_ref().map(ContextStatus::as_str);
     for part in [state, status.message.as_deref()].into_iter().flatten() {
         line.extend([": ", part]);
@@ -87,6 +90,14 @@ fn totals(to: &mut impl Write, status: &Status<'_>) -> io::Result<()> {
         writeln!(to, "{}", clean(fault))?;
     }
     whole(to, status)
+}
+
+/// The name of what is shown; of an application that was found with its namespace.
+pub(super) fn name(status: &Status<'_>) -> String {
+    match (status.app.project.as_deref(), &status.app.name) {
+        (Some(DigName::NONE), Some(application)) => format!("{}/{application}", status.name),
+        _ => status.name.to_string(),
+    }
 }
 
 /// Since when and why a level is stale.
@@ -137,17 +148,20 @@ impl Columns {
     ) -> io::Result<()> {
         let sent = resource.rsync_status.map_or("", RsyncStatus::as_str);
         let state = resource.cluster_status.as_deref().unwrap_or(sent);
-        let state: Cow<'_, str> = match stale_since {
-            Some(_) => format!("{state} (stale)").into(),
-            None => state.into(),
-        };
+        let mut state = state.to_owned();
+        if resource.hook == Some(true) {
+            state.push_str(" (hook)");
+        }
+        if stale_since.is_some() {
+            state.push_str(" (stale)");
+        }
         let age = age(resource.detail.as_ref(), self.now_ms);
         let mut cells: Vec<Cow<'_, str>> = vec![
             app.into(),
             cluster.into(),
             (&*resource.gvk.kind).into(),
             (&*resource.name).into(),
-            state,
+            state.into(),
             (&*resource.reason).into(),
             age.into(),
         ];
@@ -189,37 +203,52 @@ fn age(detail: Option<&Detail>, now_ms: i64) -> String {
         created.parse::<Timestamp>().ok()
     });
     created.map_or_else(String::new, |created| {
-        duration(now_ms - created.as_millisecond())
+        span(now_ms - created.as_millisecond())
     })
-}
-
-/// A time span in one unit, as `kubectl` rounds it.
-fn duration(span_ms: i64) -> String {
-    let seconds = (span_ms / 1000).max(0);
-    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
-    match () {
-        () if seconds < 120 => format!("{seconds}s"),
-        () if minutes < 120 => format!("{minutes}m"),
-        () if hours < 48 => format!("{hours}h"),
-        () => format!("{days}d"),
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect;
+    use serde_json::json;
+
     use super::*;
 
     #[test]
-    fn ages_are_short() {
-        for (seconds, expected) in [
-            (-5, "0s"),
-            (59, "59s"),
-            (119, "119s"),
-            (150, "2m"),
-            (7200, "2h"),
-            (200_000, "2d"),
-        ] {
-            assert_eq!(duration(seconds * 1000), expected);
-        }
+    fn what_was_found_is_shown_under_its_name_with_its_hooks_and_what_is_gone() {
+        let resource = |kind: &str, name: &str, state: &str, reason: &str| {
+            json!({
+                "GVK": {"Group": "", "Version": "v1", "Kind": kind},
+                "name": name, "cluster-status": state, "reason": reason, "expected": false,
+            })
+        };
+        let mut hook = resource("Job", "migrate", "Failed", "BackoffLimitExceeded");
+        hook["hook"] = true.into();
+        let status = json!({
+            "project": "-", "composite-app-name": "shop", "composite-app-version": "-", "name": "web",
+            "state": {"Actions": []},
+            "cluster-status": {"Failed": 1, "NotPresent": 1, "Ready": 1},
+            "ready-status": "Ready",
+            "apps": [{"name": "front", "clusters": [{
+                "cluster-provider": "k", "cluster": "a", "stale-since": "2026-11-22T10:00:00Z",
+                "resources": [
+                    resource("Deployment", "front", "Ready", "Available"),
+                    hook,
+                    resource("ConfigMap", "old", "NotPresent", "Gone"),
+                ],
+            }]}],
+        })
+        .to_string();
+        let mut out = Vec::new();
+        print(&mut out, &serde_json::from_str(&status).unwrap(), 0).unwrap();
+        expect![[r#"
+            APP    CLUSTER  KIND        NAME     STATE                  REASON                AGE  MESSAGE
+            front  a        Deployment  front    Ready (stale)          Available             -    -
+            front  a        Job         migrate  Failed (hook) (stale)  BackoffLimitExceeded  -    -
+            front  a        ConfigMap   old      NotPresent (stale)     Gone                  -    -
+
+            web/shop; 1 Failed, 1 NotPresent, 1 Ready
+            as a whole: Ready
+        "#]].assert_eq(&String::from_utf8(out).unwrap());
     }
 }

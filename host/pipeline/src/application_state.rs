@@ -1,25 +1,29 @@
-//! The state of one `AppContext` in the pipeline. All of its view is judged by one published set.
+//! The state of one application in the pipeline: of an `AppContext`, or of one that was found in the
+//! clusters. All of its view is judged by one published set.
+
+mod found;
 
 use std::sync::Arc;
 
 use kindsight_appcontext::{AppSnapshot, ContextMeta, ContextSnapshot};
 use kindsight_interpreter::{Interpreters, Published};
-use kindsight_model::{
-    ClusterName, ContextId, ContextStatus, CoveredKinds, DeploymentId, DigName, Object,
-};
+use kindsight_model::{ClusterName, ContextStatus, CoveredKinds, DeploymentId, DigName, Object};
 use kindsight_status::{AppView, ContextView};
 
 use crate::affected::Affected;
 use crate::judge::Judge;
+use crate::key::Key;
 use crate::placement::Placement;
 use crate::recheck::Slice;
 use crate::view_change::ViewChange;
 
-/// One `AppContext`.
-pub(crate) struct ContextState {
+/// One application.
+pub(crate) struct ApplicationState {
+    /// The group that was instantiated, or the application that was found.
     meta: Option<DigName>,
     status: Option<ContextStatus>,
     faults: Vec<Arc<str>>,
+    /// Of a context in its order; of an application that was found in the order of their names.
     apps: Vec<(Arc<str>, Vec<Placement>)>,
     /// The set that its whole view is judged by.
     shown_by: Arc<Published>,
@@ -30,7 +34,8 @@ pub(crate) struct ContextState {
 /// The objects of the reports on one app in one cluster, for shadow runs.
 #[derive(Debug, Clone)]
 pub struct ReportedObjects {
-    /// `context/app/provider+cluster`.
+    /// `context/app/provider+cluster`, or `-/application/-/namespace/app/provider+cluster` of an application
+    /// that was found.
     pub placement: String,
     /// The objects that were reported together, in the report's order.
     pub objects: Arc<[Object]>,
@@ -38,7 +43,7 @@ pub struct ReportedObjects {
     pub covered: Arc<CoveredKinds>,
 }
 
-/// The result of one step of a context towards another set.
+/// The result of one step of an application towards another set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SwapStep {
     /// Some objects are still to be judged.
@@ -47,7 +52,7 @@ pub(crate) enum SwapStep {
     Judged(ViewChange),
 }
 
-impl ContextState {
+impl ApplicationState {
     /// A context from the store's snapshot, judged and ready to be published.
     ///
     /// With a state `before`, its set and the live reports of its placements stay: a report received in this
@@ -132,7 +137,7 @@ impl ContextState {
         placements.map(change).filter(|&did| did).count() > 0
     }
 
-    /// Judges objects again that are due for a recheck, by the context's set, until the round is over that
+    /// Judges objects again that are due for a recheck, by the application's set, until the round is over that
     /// began at `began_ms`. Returns the change of the view.
     pub(crate) fn recheck(
         &mut self,
@@ -186,13 +191,13 @@ impl ContextState {
     }
 
     /// The objects that its clusters reported.
-    pub(crate) fn reported(&self, id: &ContextId) -> impl Iterator<Item = ReportedObjects> {
+    pub(crate) fn reported(&self, key: &Key) -> impl Iterator<Item = ReportedObjects> {
         let apps = self.apps.iter();
         let placements = apps.flat_map(|(app, all)| all.iter().map(move |it| (app, it)));
         placements.filter_map(move |(app, placement)| {
             let (objects, covered) = placement.reported()?;
             Some(ReportedObjects {
-                placement: format!("{}/{app}/{}", id.as_str(), placement.cluster()),
+                placement: format!("{key}/{app}/{}", placement.cluster()),
                 objects: Arc::clone(objects),
                 covered: Arc::clone(covered),
             })
@@ -204,13 +209,13 @@ impl ContextState {
     }
 
     /// The view that queries are answered from.
-    pub(crate) fn view(&self, id: &ContextId) -> ContextView {
+    pub(crate) fn view(&self, key: &Key) -> ContextView {
         let apps = self.apps.iter().map(|(name, placements)| AppView {
             name: Arc::clone(name),
             clusters: placements.iter().filter_map(Placement::view).collect(),
         });
         ContextView {
-            id: id.clone(),
+            id: key.context().cloned(),
             meta: self.meta.clone(),
             status: self.status.clone(),
             apps: apps.collect(),

@@ -1,0 +1,250 @@
+//! Lists and watch events of an API server, decoded.
+//!
+//! What nobody reads never stays in memory: `managedFields` and the configuration that `kubectl apply`
+//! notes are taken out of the text before it is read as an object.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use kindsight_contract::{Node, Tree};
+use kindsight_model::{Gvk, OBJECT_BYTES_MAX, Object, ObjectError};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::membership::{ApplicationRule, Membership};
+use super::shallow::{Members, without};
+
+/// The amount that is asked of each object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// Metadata alone.
+    Metadata,
+    /// Whole objects.
+    Whole,
+}
+
+/// The way to read the objects of one Kind.
+#[derive(Debug, Clone)]
+pub(super) struct Decoder {
+    pub(super) gvk: Gvk,
+    pub(super) rules: Arc<[ApplicationRule]>,
+    pub(super) detail: Detail,
+    /// True for a Kind whose objects are held by their metadata alone, such as Secrets.
+    pub(super) is_metadata_enough: bool,
+}
+
+/// One object of a list or an event.
+#[derive(Debug)]
+pub(super) struct Decoded {
+    pub(super) uid: Arc<str>,
+    pub(super) namespace: Arc<str>,
+    pub(super) name: Arc<str>,
+    /// Uids of its owners.
+    pub(super) owners: Box<[Arc<str>]>,
+    pub(super) membership: Membership,
+    pub(super) body: Body,
+}
+
+/// What is known of an object beside its metadata.
+#[derive(Debug)]
+pub(super) enum Body {
+    /// Nothing was asked for.
+    NotAsked,
+    /// The object.
+    Whole(Box<Object>),
+    /// It cannot be read; its Kind, and why.
+    Unreadable(Gvk, ObjectError),
+}
+
+/// One page of a list.
+#[derive(Debug)]
+pub(super) struct Page {
+    pub(super) objects: Vec<Decoded>,
+    pub(super) resource_version: String,
+    /// The way to the next page; none on the last.
+    pub(super) next: Option<String>,
+}
+
+/// One event of a watch.
+#[derive(Debug)]
+pub(super) enum WatchEvent {
+    /// An object was added or changed.
+    Applied(Box<Decoded>, String),
+    /// An object was deleted.
+    Deleted(Box<Decoded>, String),
+    /// Nothing changed up to this version.
+    Bookmark(String),
+    /// The watch ends with a status.
+    Error(Status),
+}
+
+/// A `Status` of the API.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Status {
+    pub(super) message: String,
+    pub(super) code: u16,
+}
+
+#[derive(Deserialize)]
+struct List<'j> {
+    #[serde(default)]
+    metadata: ListMetadata,
+    #[serde(borrow, default)]
+    items: Option<Vec<&'j RawValue>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ListMetadata {
+    resource_version: String,
+    r#continue: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Event<'j> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'j, str>,
+    #[serde(borrow)]
+    object: &'j RawValue,
+}
+
+impl Decoder {
+    /// Decodes a page of a list.
+    ///
+    /// # Errors
+    /// The text of a page that is no list; one bad object does not cost the others.
+    pub(super) fn page(&self, bytes: &[u8]) -> Result<Page, String> {
+        let list: List<'_> = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        let items = list.items.unwrap_or_default();
+        Ok(Page {
+            objects: items.iter().map(|item| self.object(item.get())).collect(),
+            resource_version: list.metadata.resource_version,
+            next: list.metadata.r#continue.filter(|next| !next.is_empty()),
+        })
+    }
+
+    /// Decodes a line of a watch.
+    ///
+    /// # Errors
+    /// The text of a line that is no event.
+    pub(super) fn event(&self, line: &[u8]) -> Result<WatchEvent, String> {
+        let event: Event<'_> = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+        let json = event.object.get();
+        let versioned = |decoded| (Box::new(decoded), resource_version(json));
+        Ok(match &*event.kind {
+            "ADDED" | "MODIFIED" => {
+                let (object, version) = versioned(self.object(json));
+                WatchEvent::Applied(object, version)
+            }
+            "DELETED" => {
+                let (object, version) = versioned(self.object(json));
+                WatchEvent::Deleted(object, version)
+            }
+            "BOOKMARK" => WatchEvent::Bookmark(resource_version(json)),
+            "ERROR" => WatchEvent::Error(serde_json::from_str(json).unwrap_or_default()),
+            other => return Err(format!("an event of type `{other}`")),
+        })
+    }
+
+    fn object(&self, json: &str) -> Decoded {
+        if json.len() > OBJECT_BYTES_MAX && self.detail == Detail::Whole {
+            let mut decoded = self.metadata(json);
+            let error = ObjectError::TooLarge(json.len());
+            decoded.body = Body::Unreadable(self.gvk.clone(), error);
+            return decoded;
+        }
+        match self.detail {
+            Detail::Metadata if !self.is_metadata_enough => self.metadata(json),
+            Detail::Metadata => self.whole(metadata_object(&self.gvk, json), json),
+            Detail::Whole => self.whole(without_bookkeeping(json), json),
+        }
+    }
+
+    fn metadata(&self, json: &str) -> Decoded {
+        let metadata = metadata_object(&self.gvk, json);
+        let tree = Tree::read(&metadata).unwrap_or_default();
+        let document = tree.document(&metadata);
+        self.decoded(document.root(), Body::NotAsked)
+    }
+
+    fn whole(&self, json: String, asked: &str) -> Decoded {
+        match Object::from_json_as(json, &self.gvk) {
+            Ok(object) => {
+                let tree = object.tree();
+                let text = Arc::clone(&object.json);
+                let document = tree.document(&text);
+                self.decoded(document.root(), Body::Whole(Box::new(object)))
+            }
+            Err(error) => {
+                let mut decoded = self.metadata(asked);
+                decoded.body = Body::Unreadable(self.gvk.clone(), error);
+                decoded
+            }
+        }
+    }
+
+    fn decoded(&self, root: Node<'_>, body: Body) -> Decoded {
+        let metadata = root.get("metadata");
+        let text = |member: &str| Arc::from(metadata.get(member).text_or_empty());
+        let owners = metadata.get("ownerReferences").items();
+        let owners = owners.filter_map(|owner| owner.get("uid").text().map(Arc::from));
+        Decoded {
+            uid: text("uid"),
+            namespace: text("namespace"),
+            name: text("name"),
+            owners: owners.collect(),
+            membership: Membership::of(metadata, &self.rules),
+            body,
+        }
+    }
+}
+
+/// The text of an object without what only API servers and `kubectl` read. A text that cannot be taken
+/// apart stays as it is.
+fn without_bookkeeping(json: &str) -> String {
+    let Ok(root) = serde_json::from_str::<Members<'_>>(json) else {
+        return json.to_owned();
+    };
+    root.written(|key, value| match key {
+        "metadata" => Some(metadata_without_bookkeeping(value).into()),
+        _ => Some(value.into()),
+    })
+}
+
+fn metadata_without_bookkeeping(json: &str) -> String {
+    let Ok(metadata) = serde_json::from_str::<Members<'_>>(json) else {
+        return json.to_owned();
+    };
+    metadata.written(|key, value| match key {
+        "managedFields" => None,
+        "annotations" => Some(without(value, LAST_APPLIED).into()),
+        _ => Some(value.into()),
+    })
+}
+
+/// The annotation in which `kubectl apply` notes the whole configuration.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// An object of its metadata alone.
+fn metadata_object(gvk: &Gvk, json: &str) -> String {
+    let root = serde_json::from_str::<Members<'_>>(json).unwrap_or_default();
+    let metadata = root.get("metadata").map(metadata_without_bookkeeping);
+    let metadata = metadata.as_deref().unwrap_or("{}");
+    let text = |text: &str| serde_json::Value::from(text).to_string();
+    let (api_version, kind) = (text(&gvk.api_version()), text(&gvk.kind));
+    format!(r#"{{"apiVersion":{api_version},"kind":{kind},"metadata":{metadata}}}"#)
+}
+
+fn resource_version(json: &str) -> String {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Versioned {
+        metadata: ListMetadata,
+    }
+    let read: Versioned = serde_json::from_str(json).unwrap_or_default();
+    read.metadata.resource_version
+}
+
+#[cfg(test)]
+mod tests;

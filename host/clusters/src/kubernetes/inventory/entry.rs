@@ -1,0 +1,151 @@
+//! One object of a cluster.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use kindsight_model::{CoveredKinds, Gvk, Object, Rejected, RejectedIdentity};
+
+use super::GroupId;
+use crate::ApplicationReport;
+use crate::kubernetes::decode::{Body, Decoded};
+use crate::kubernetes::kind_watch::WatchId;
+use crate::kubernetes::membership::Membership;
+
+/// An object by its Kind, namespace and name.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(in crate::kubernetes) struct Key {
+    /// Watches are of one Kind each, and no two of them see the same object.
+    pub(in crate::kubernetes) watch: WatchId,
+    namespace: Arc<str>,
+    name: Arc<str>,
+}
+
+impl Key {
+    pub(super) fn new(watch: WatchId, decoded: &Decoded) -> Self {
+        Self {
+            watch,
+            namespace: Arc::clone(&decoded.namespace),
+            name: Arc::clone(&decoded.name),
+        }
+    }
+}
+
+/// What is held of an object.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// The last pass over its Kind that saw it.
+    pub(super) pass: u64,
+    pub(super) uid: Arc<str>,
+    pub(super) name: Arc<str>,
+    /// Uids of its owners.
+    pub(super) owners: Box<[Arc<str>]>,
+    pub(super) membership: Membership,
+    pub(super) body: Body,
+    /// The group that it is in; none if it belongs to no application.
+    pub(super) group: Option<GroupId>,
+    /// True if its application is there because of objects like it.
+    pub(super) is_anchor: bool,
+}
+
+impl Default for Entry {
+    fn default() -> Self {
+        Self {
+            pass: 0,
+            uid: "".into(),
+            name: "".into(),
+            owners: Box::default(),
+            membership: Membership::default(),
+            body: Body::NotAsked,
+            group: None,
+            is_anchor: false,
+        }
+    }
+}
+
+/// What links an object to others.
+pub(super) struct Links {
+    pub(super) uid: Arc<str>,
+    pub(super) owners: Box<[Arc<str>]>,
+}
+
+impl Entry {
+    /// Replaces all but the group.
+    pub(super) fn replace(&mut self, pass: u64, decoded: Decoded) {
+        self.pass = pass;
+        self.uid = decoded.uid;
+        self.name = decoded.name;
+        self.owners = decoded.owners;
+        self.membership = decoded.membership;
+        self.body = decoded.body;
+    }
+
+    pub(super) fn links(&self) -> Links {
+        Links {
+            uid: Arc::clone(&self.uid),
+            owners: self.owners.clone(),
+        }
+    }
+
+    /// The name of the application that it joins if there is only one of that name.
+    pub(super) fn floats_to(&self) -> Option<Arc<str>> {
+        let claim = self.membership.claim.as_ref();
+        let claim = claim.filter(|claim| claim.is_of_any_namespace)?;
+        Some(Arc::clone(&claim.application.composite_app))
+    }
+}
+
+/// The report of a group with these objects.
+pub(super) fn report<'e>(
+    id: &GroupId,
+    entries: impl Iterator<Item = (&'e Key, &'e Entry)>,
+) -> ApplicationReport {
+    let mut objects: Vec<(&Object, bool)> = Vec::new();
+    let mut rejected = Vec::new();
+    for (key, entry) in entries {
+        match &entry.body {
+            Body::Whole(object) => objects.push((object, entry.membership.is_hook)),
+            Body::Unreadable(gvk, error) => rejected.push(Rejected {
+                pointer: format!("{}/{}/{}", gvk.kind, key.namespace, key.name),
+                error: error.clone(),
+                identity: Some(identity(gvk, key)),
+            }),
+            Body::NotAsked => {}
+        }
+    }
+    objects.sort_by(|(left, _), (right, _)| rank(left).cmp(&rank(right)));
+    let hooks = objects
+        .iter()
+        .enumerate()
+        .filter(|(_, (_, is_hook))| *is_hook);
+    let hooks: BTreeSet<usize> = hooks.map(|(at, _)| at).collect();
+    ApplicationReport {
+        application: id.application.clone(),
+        app: Arc::clone(&id.app),
+        objects: objects
+            .into_iter()
+            .map(|(object, _)| object.clone())
+            .collect(),
+        hooks,
+        rejected,
+        // What belongs to another application is not among them.
+        covered: CoveredKinds::partial(),
+    }
+}
+
+fn identity(gvk: &Gvk, key: &Key) -> RejectedIdentity {
+    RejectedIdentity {
+        gvk: gvk.clone(),
+        namespace: Arc::clone(&key.namespace),
+        name: Arc::clone(&key.name),
+    }
+}
+
+fn rank(object: &Object) -> (&str, &str, &str, &str) {
+    let Object {
+        gvk,
+        namespace,
+        name,
+        ..
+    } = object;
+    (&gvk.kind, &gvk.group, namespace, name)
+}

@@ -1,0 +1,122 @@
+//! The apps of the applications of one cluster, and which of them changed.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use kindsight_model::DigName;
+
+use super::{GroupId, Key};
+use crate::kubernetes::kind_watch::WatchId;
+
+/// The groups that have objects.
+#[derive(Debug, Default)]
+pub(super) struct Groups {
+    by_id: HashMap<GroupId, Group>,
+    changed: BTreeSet<GroupId>,
+    /// Number of objects of each application that name it by themselves, by its name and then its namespace.
+    anchors: HashMap<Arc<str>, BTreeMap<DigName, usize>>,
+    /// Number of objects of each watch.
+    by_watch: HashMap<WatchId, usize>,
+}
+
+/// One app of one application.
+#[derive(Debug, Default)]
+pub(super) struct Group {
+    members: BTreeSet<Key>,
+}
+
+impl Group {
+    pub(super) fn members(&self) -> impl Iterator<Item = &Key> {
+        self.members.iter()
+    }
+}
+
+impl Groups {
+    pub(super) fn get(&self, id: &GroupId) -> Option<&Group> {
+        self.by_id.get(id)
+    }
+
+    pub(super) fn ids(&self) -> impl Iterator<Item = &GroupId> {
+        self.by_id.keys()
+    }
+
+    /// Number of objects in all groups.
+    pub(super) fn members(&self) -> usize {
+        self.by_watch.values().sum()
+    }
+
+    /// Number of objects of one watch in all groups.
+    pub(super) fn members_of(&self, watch: WatchId) -> usize {
+        self.by_watch.get(&watch).copied().unwrap_or_default()
+    }
+
+    /// The only application of a name; none if there are several or none.
+    pub(super) fn only_application(&self, name: &str) -> Option<DigName> {
+        let mut applications = self.anchors.get(name)?.keys();
+        let first = applications.next()?;
+        applications.next().is_none().then(|| first.clone())
+    }
+
+    pub(super) fn note_changed(&mut self, id: GroupId) {
+        self.changed.insert(id);
+    }
+
+    /// The groups that changed since the last call.
+    pub(super) fn take_changed(&mut self) -> BTreeSet<GroupId> {
+        std::mem::take(&mut self.changed)
+    }
+
+    /// Adds an object to a group. Returns whether its application is new.
+    pub(super) fn join(&mut self, id: GroupId, key: &Key, is_anchor: bool) -> bool {
+        let group = self.by_id.entry(id.clone()).or_default();
+        if group.members.insert(key.clone()) {
+            *self.by_watch.entry(key.watch).or_default() += 1;
+        }
+        let mut is_new = false;
+        if is_anchor {
+            let name = Arc::clone(&id.application.composite_app);
+            let anchors = self.anchors.entry(name).or_default();
+            let count = anchors.entry(id.application.clone()).or_default();
+            is_new = *count == 0;
+            *count += 1;
+        }
+        self.changed.insert(id);
+        is_new
+    }
+
+    /// Takes an object out of a group. Returns whether its application is gone.
+    pub(super) fn leave(&mut self, id: GroupId, key: &Key, was_anchor: bool) -> bool {
+        if let Some(group) = self.by_id.get_mut(&id) {
+            if group.members.remove(key)
+                && let Some(count) = self.by_watch.get_mut(&key.watch)
+            {
+                *count = count.saturating_sub(1);
+            }
+            if group.members.is_empty() {
+                self.by_id.remove(&id);
+            }
+        }
+        let is_gone = was_anchor && self.lift_anchor(&id.application);
+        self.changed.insert(id);
+        is_gone
+    }
+
+    /// Returns whether it was the last of its application.
+    fn lift_anchor(&mut self, application: &DigName) -> bool {
+        let Some(anchors) = self.anchors.get_mut(&application.composite_app) else {
+            return false;
+        };
+        let Some(count) = anchors.get_mut(application) else {
+            return false;
+        };
+        *count = count.saturating_sub(1);
+        if *count > 0 {
+            return false;
+        }
+        anchors.remove(application);
+        if anchors.is_empty() {
+            self.anchors.remove(&application.composite_app);
+        }
+        true
+    }
+}

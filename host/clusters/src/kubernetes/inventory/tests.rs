@@ -1,0 +1,191 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::kubernetes::decode::{Decoder, Detail};
+use crate::kubernetes::membership::ApplicationRule;
+use kindsight_model::Gvk;
+
+/// Watches of this test by Kind.
+const KINDS: [(&str, &str); 4] = [
+    ("apps", "Deployment"),
+    ("apps", "ReplicaSet"),
+    ("", "Pod"),
+    ("", "Node"),
+];
+
+struct Cluster {
+    inventory: Inventory,
+    detail: Detail,
+}
+
+impl Cluster {
+    fn new(detail: Detail) -> Self {
+        let inventory = Inventory::default();
+        Self { inventory, detail }
+    }
+
+    fn decoded(&self, kind: &str, metadata: &Value) -> (WatchId, Decoded) {
+        let watch = KINDS.iter().position(|(_, it)| *it == kind).unwrap();
+        let decoder = Decoder {
+            gvk: Gvk::new(KINDS[watch].0, "v1", kind),
+            rules: ApplicationRule::ALL.into(),
+            detail: self.detail,
+            is_metadata_enough: false,
+        };
+        let list = json!({"items": [{"metadata": metadata}]}).to_string();
+        let mut page = decoder.page(list.as_bytes()).unwrap();
+        (watch, page.objects.pop().unwrap())
+    }
+
+    fn apply(&mut self, kind: &str, metadata: &Value) {
+        let (watch, decoded) = self.decoded(kind, metadata);
+        self.inventory.apply(watch, 1, decoded);
+    }
+
+    fn remove(&mut self, kind: &str, metadata: &Value) {
+        let (watch, decoded) = self.decoded(kind, metadata);
+        self.inventory.remove(watch, &decoded);
+    }
+
+    /// The reports since the last call: the application, its app, and the names of its objects.
+    fn reports(&mut self) -> Vec<String> {
+        let reports = self.inventory.take_reports().into_iter();
+        let told = reports.map(|it| {
+            let names: Vec<&str> = it.objects.iter().map(|it| &*it.name).collect();
+            format!("{} {}: {}", it.application, it.app, names.join(" "))
+        });
+        told.collect()
+    }
+}
+
+/// Metadata of an object of namespace `web`, with an owner and the instance it is labelled with.
+fn object(name: &str, owner: &str, instance: &str) -> Value {
+    let mut metadata = json!({"namespace": "web", "name": name, "uid": format!("uid-{name}")});
+    if !owner.is_empty() {
+        let owner = json!({"kind": "Owner", "name": owner, "uid": format!("uid-{owner}")});
+        metadata["ownerReferences"] = json!([owner]);
+    }
+    if !instance.is_empty() {
+        metadata["labels"] = json!({"app.kubernetes.io/instance": instance});
+    }
+    metadata
+}
+
+#[test]
+fn what_an_object_owns_belongs_to_its_application_whichever_comes_first() {
+    let mut orders = vec![
+        ("Deployment", object("front", "", "shop")),
+        ("ReplicaSet", object("front-7", "front", "")),
+        // The label of another chart does not split the Pod from its Deployment.
+        ("Pod", object("front-7-x", "front-7", "base")),
+        ("Pod", object("alone", "", "")),
+    ];
+    for _ in 0..2 {
+        let mut cluster = Cluster::new(Detail::Whole);
+        for (kind, metadata) in &orders {
+            cluster.apply(kind, metadata);
+        }
+        // A Pod that came first was dropped until its Deployment was seen: it is asked for again.
+        for (kind, metadata) in &orders {
+            cluster.apply(kind, metadata);
+        }
+        let reports = cluster.reports();
+        let expected = "-/shop/-/web front: front front-7-x front-7";
+        assert!(reports.contains(&expected.to_owned()), "{reports:?}");
+        assert_eq!(cluster.inventory.members(), 3);
+        orders.reverse();
+    }
+}
+
+#[test]
+fn a_group_waits_until_each_of_its_objects_was_read() {
+    let mut cluster = Cluster::new(Detail::Metadata);
+    cluster.apply("Deployment", &object("front", "", "shop"));
+    cluster.apply("Pod", &object("other", "", ""));
+    assert!(cluster.reports().is_empty());
+    assert_eq!(cluster.inventory.take_wanted(), BTreeSet::from([0]));
+    assert!(cluster.inventory.has_members(0) && !cluster.inventory.has_members(2));
+    cluster.detail = Detail::Whole;
+    cluster.apply("Deployment", &object("front", "", "shop"));
+    assert_eq!(cluster.reports(), ["-/shop/-/web front: front"]);
+    assert!(cluster.reports().is_empty());
+}
+
+#[test]
+fn what_lost_its_label_or_its_owner_leaves_the_group() {
+    let mut cluster = Cluster::new(Detail::Whole);
+    let deployment = object("front", "", "shop");
+    cluster.apply("Deployment", &deployment);
+    cluster.apply("Pod", &object("pod", "front", ""));
+    assert_eq!(cluster.reports(), ["-/shop/-/web front: front pod"]);
+    cluster.apply("Deployment", &object("front", "", ""));
+    assert_eq!(cluster.reports(), ["-/shop/-/web front: "]);
+    cluster.apply("Deployment", &deployment);
+    cluster.apply("Pod", &object("pod", "front", ""));
+    assert_eq!(cluster.reports(), ["-/shop/-/web front: front pod"]);
+    cluster.remove("Deployment", &deployment);
+    assert_eq!(cluster.reports(), ["-/shop/-/web front: "]);
+    assert_eq!(cluster.inventory.members(), 0);
+}
+
+#[test]
+fn a_new_pass_over_a_kind_forgets_what_it_does_not_see() {
+    let mut cluster = Cluster::new(Detail::Whole);
+    cluster.apply("Deployment", &object("old", "", "shop"));
+    cluster.apply("Pod", &object("pod", "", "shop"));
+    let (watch, decoded) = cluster.decoded("Deployment", &object("new", "", "shop"));
+    cluster.inventory.apply(watch, 2, decoded);
+    cluster.inventory.sweep(watch, 2);
+    let expected = [
+        "-/shop/-/web new: new",
+        "-/shop/-/web old: ",
+        "-/shop/-/web pod: pod",
+    ];
+    assert_eq!(cluster.reports(), expected);
+}
+
+#[test]
+fn a_cluster_scoped_object_joins_the_only_application_of_its_name() {
+    let mut cluster = Cluster::new(Detail::Whole);
+    let node = json!({"name": "role", "labels": {"app.kubernetes.io/instance": "shop"}});
+    cluster.apply("Node", &node);
+    assert_eq!(cluster.reports(), ["-/shop/-/- role: role"]);
+    cluster.apply("Deployment", &object("front", "", "shop"));
+    let expected = [
+        "-/shop/-/- role: ",
+        "-/shop/-/web front: front",
+        "-/shop/-/web role: role",
+    ];
+    assert_eq!(cluster.reports(), expected);
+    let mut elsewhere = object("front", "", "shop");
+    elsewhere["namespace"] = "other".into();
+    cluster.apply("Deployment", &elsewhere);
+    let expected = [
+        "-/shop/-/- role: role",
+        "-/shop/-/other front: front",
+        "-/shop/-/web role: ",
+    ];
+    assert_eq!(cluster.reports(), expected);
+    cluster.remove("Deployment", &elsewhere);
+    let expected = [
+        "-/shop/-/- role: ",
+        "-/shop/-/other front: ",
+        "-/shop/-/web role: role",
+    ];
+    assert_eq!(cluster.reports(), expected);
+}
+
+#[test]
+fn owners_in_a_circle_are_followed_to_an_end() {
+    let mut cluster = Cluster::new(Detail::Whole);
+    cluster.apply("Pod", &object("a", "b", "shop"));
+    cluster.apply("Pod", &object("b", "a", ""));
+    cluster.apply("Pod", &object("b", "a", ""));
+    let members: usize = cluster
+        .inventory
+        .take_reports()
+        .iter()
+        .map(|it| it.objects.len())
+        .sum();
+    assert_eq!(members, 2);
+}

@@ -1,0 +1,200 @@
+//! Kubeconfigs: each context of one is a cluster.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use kindsight_model::ClusterName;
+use kube::Config;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+
+use super::told::{chain, without_paths};
+use super::{Access, KubernetesCluster};
+
+/// Provider of the clusters of a kubeconfig.
+const PROVIDER: &str = "kubeconfig";
+/// Maximum length of the name of a cluster, in bytes.
+const NAME_BYTES_MAX: usize = 63;
+
+/// The reason why a kubeconfig cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum KubeconfigError {
+    /// The file cannot be read.
+    #[error("the kubeconfig {} cannot be read: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The error.
+        error: String,
+    },
+    /// It has no contexts.
+    #[error("the kubeconfig {} has no contexts", path.display())]
+    NoContexts {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It has no such context.
+    #[error("the kubeconfig {} has no context `{context}`: it has {known}", path.display())]
+    NoSuchContext {
+        /// The file.
+        path: PathBuf,
+        /// The context that was named.
+        context: String,
+        /// Those that there are.
+        known: String,
+    },
+}
+
+/// The clusters of a kubeconfig: each of its contexts, or the one that is named, as
+/// `kubeconfig+<context>`. Characters that a name cannot have become `-`.
+///
+/// # Errors
+/// [`KubeconfigError`].
+pub fn kubeconfig_clusters(
+    path: &Path,
+    context: Option<&str>,
+) -> Result<Vec<KubernetesCluster>, KubeconfigError> {
+    let path = path.to_owned();
+    let kubeconfig = Kubeconfig::read_from(&path).map_err(|error| KubeconfigError::Unreadable {
+        path: path.clone(),
+        error: error.to_string(),
+    })?;
+    let all: Vec<String> = kubeconfig.contexts.into_iter().map(|it| it.name).collect();
+    if all.is_empty() {
+        return Err(KubeconfigError::NoContexts { path });
+    }
+    if let Some(context) = context
+        && !all.iter().any(|it| it == context)
+    {
+        return Err(KubeconfigError::NoSuchContext {
+            path,
+            context: context.to_owned(),
+            known: all.join(", "),
+        });
+    }
+    let mut taken = BTreeSet::new();
+    let named = all
+        .into_iter()
+        .map(|it| (cluster_name(&it, &mut taken), it));
+    let asked = named.filter(|(_, it)| context.is_none_or(|context| it == context));
+    Ok(asked
+        .filter_map(|(name, context)| {
+            let name = name?;
+            Some(KubernetesCluster::from_kubeconfig(
+                name,
+                &path,
+                Some(context),
+            ))
+        })
+        .collect())
+}
+
+/// A name for a context that no other context has.
+fn cluster_name(context: &str, taken: &mut BTreeSet<String>) -> Option<ClusterName> {
+    let is_legal = |it: &char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.');
+    let legal: String = context
+        .chars()
+        .map(|it| if is_legal(&it) { it } else { '-' })
+        .collect();
+    let is_edge = |it: char| !it.is_ascii_alphanumeric();
+    let trimmed = legal.trim_matches(is_edge);
+    // The end of a long name tells more: those of clouds begin with their account.
+    let from = trimmed.len().saturating_sub(NAME_BYTES_MAX - 3);
+    let cut = trimmed.get(from..).unwrap_or(trimmed).trim_matches(is_edge);
+    let cut = if cut.is_empty() { "context" } else { cut };
+    let mut name = cut.to_owned();
+    let mut number = 2;
+    while !taken.insert(name.clone()) {
+        name = format!("{cut}-{number}");
+        number += 1;
+    }
+    ClusterName::new(PROVIDER, &name).ok()
+}
+
+impl Access {
+    /// The configuration of a client. Reads files, and blocks for that.
+    pub(super) async fn config(&self) -> Result<Config, String> {
+        match self {
+            Self::InCluster => Config::incluster().map_err(|error| without_paths(&chain(&error))),
+            Self::Kubeconfig { path, context } => {
+                let kubeconfig = Kubeconfig::read_from(path);
+                let kubeconfig = kubeconfig.map_err(|error| without_paths(&chain(&error)))?;
+                let options = KubeConfigOptions {
+                    context: context.clone(),
+                    ..KubeConfigOptions::default()
+                };
+                let config = Config::from_custom_kubeconfig(without_terminal(kubeconfig), &options);
+                config.await.map_err(|error| without_paths(&chain(&error)))
+            }
+        }
+    }
+}
+
+/// The same kubeconfig, whose credential plugins get no terminal: nobody sits at one.
+fn without_terminal(mut kubeconfig: Kubeconfig) -> Kubeconfig {
+    for user in &mut kubeconfig.auth_infos {
+        let exec = user.auth_info.as_mut().and_then(|it| it.exec.as_mut());
+        if let Some(exec) = exec {
+            exec.interactive_mode = Some(kube::config::ExecInteractiveMode::Never);
+        }
+    }
+    kubeconfig
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clusters(contexts: &[&str], only: Option<&str>) -> Result<Vec<String>, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config");
+        let contexts = contexts.iter().map(
+            |name| serde_json::json!({"name": name, "context": {"cluster": "c", "user": "u"}}),
+        );
+        let contexts: Vec<_> = contexts.collect();
+        let kubeconfig = serde_json::json!({"apiVersion": "v1", "kind": "Config",
+            "contexts": contexts, "clusters": [], "users": []});
+        std::fs::write(&path, kubeconfig.to_string()).unwrap();
+        let clusters = kubeconfig_clusters(&path, only).map_err(|error| {
+            let error = error.to_string();
+            error.replace(&path.display().to_string(), "FILE")
+        })?;
+        let named = clusters
+            .iter()
+            .map(|it| format!("{} {}", it.name(), it.origin()));
+        Ok(named.collect())
+    }
+
+    #[test]
+    fn each_context_is_a_cluster_with_a_legal_name_of_its_own() {
+        let long = "arn:aws:eks:eu-central-1:123456789012:cluster/a-rather-long-name-of-a-cluster";
+        let named = clusters(&["edge01", "me@home", "me:home", long, "@"], None);
+        let expected = [
+            "kubeconfig+edge01 edge01",
+            "kubeconfig+me-home me@home",
+            "kubeconfig+me-home-2 me:home",
+            &format!(
+                "kubeconfig+ntral-1-123456789012-cluster-a-rather-long-name-of-a-cluster {long}"
+            ),
+            "kubeconfig+context @",
+        ];
+        assert_eq!(named.unwrap(), expected);
+    }
+
+    #[test]
+    fn a_context_can_be_named_and_a_wrong_one_is_told_those_that_there_are() {
+        assert_eq!(
+            clusters(&["a", "b"], Some("b")).unwrap(),
+            ["kubeconfig+b b"]
+        );
+        let error = clusters(&["a", "b"], Some("c")).unwrap_err();
+        assert_eq!(error, "the kubeconfig FILE has no context `c`: it has a, b");
+        let error = clusters(&[], None).unwrap_err();
+        assert_eq!(error, "the kubeconfig FILE has no contexts");
+        let error = kubeconfig_clusters(Path::new("/nonexistent"), None).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("the kubeconfig /nonexistent cannot be read: ")
+        );
+    }
+}

@@ -1,0 +1,97 @@
+//! JSON objects taken apart by one level, and written again without some members.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// The members of a JSON object in their order, with the text of each value.
+#[derive(Debug, Default)]
+pub(super) struct Members<'j>(Vec<(Cow<'j, str>, &'j RawValue)>);
+
+impl<'j> Members<'j> {
+    /// The text of a member; of duplicates the last.
+    pub(super) fn get(&self, key: &str) -> Option<&'j str> {
+        let mut members = self.0.iter().rev();
+        members.find(|(it, _)| it == key).map(|(_, it)| it.get())
+    }
+
+    /// The object with each value as `change` has it; without those for which it answers none.
+    pub(super) fn written<'t>(
+        &'t self,
+        change: impl Fn(&str, &'t str) -> Option<Cow<'t, str>>,
+    ) -> String {
+        let mut json = String::from("{");
+        for (key, value) in &self.0 {
+            let Some(value) = change(key, value.get()) else {
+                continue;
+            };
+            if json.len() > 1 {
+                json.push(',');
+            }
+            json.push_str(&serde_json::Value::from(&**key).to_string());
+            json.push(':');
+            json.push_str(&value);
+        }
+        json.push('}');
+        json
+    }
+}
+
+/// A JSON object without one member; any other text as it is.
+pub(super) fn without(json: &str, member: &str) -> String {
+    match serde_json::from_str::<Members<'_>>(json) {
+        Ok(members) => members.written(|key, value| (key != member).then(|| value.into())),
+        Err(_) => json.to_owned(),
+    }
+}
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'de> Visitor<'de> for MembersVisitor {
+    type Value = Members<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        /// A key, borrowed where it has no escapes.
+        #[derive(Deserialize)]
+        struct Key<'k>(#[serde(borrow)] Cow<'k, str>);
+
+        let mut members = Vec::new();
+        while let Some(Key(key)) = map.next_key()? {
+            members.push((key, map.next_value()?));
+        }
+        Ok(Members(members))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_keeps_its_order_and_its_text() {
+        let json = r#"{"b": 1.50, "managed": [ {} ], "a\"b": {"x":null}}"#;
+        let expected = r#"{"b":1.50,"a\"b":{"x":null}}"#;
+        assert_eq!(without(json, "managed"), expected);
+        assert_eq!(without("[1]", "managed"), "[1]");
+        assert_eq!(without(r#"{"managed":1}"#, "managed"), "{}");
+    }
+
+    #[test]
+    fn of_duplicates_the_last_one_is_read() {
+        let members: Members<'_> = serde_json::from_str(r#"{"a":1,"a":2}"#).unwrap();
+        assert_eq!(members.get("a"), Some("2"));
+    }
+}

@@ -1,0 +1,88 @@
+//! Errors as they are told to whoever asks: without paths of this host, and without what a credential plugin
+//! printed, which may be a token.
+
+use std::error::Error;
+
+use kube::client::AuthError;
+
+/// An error and its causes; wrappers that repeat what they wrap are told once.
+pub(super) fn chain(error: &(dyn Error + 'static)) -> String {
+    let mut text = String::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(auth) = error.downcast_ref::<AuthError>() {
+            return of_credentials(auth);
+        }
+        if let Some(kube::Error::Auth(auth)) = error.downcast_ref::<kube::Error>() {
+            return of_credentials(auth);
+        }
+        let cause = error.to_string();
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text.push_str(": ");
+            text.push_str(&cause);
+        }
+        next = error.source();
+    }
+    text
+}
+
+/// An error of credentials. Its own text may show what a plugin printed.
+fn of_credentials(error: &AuthError) -> String {
+    match error {
+        AuthError::AuthExecStart(error) => {
+            format!("the credential plugin cannot be started: {error}")
+        }
+        AuthError::AuthExecRun { out, .. } => {
+            format!("the credential plugin failed ({})", out.status)
+        }
+        AuthError::AuthExecParse(_) | AuthError::ExecPluginFailed => {
+            "the credential plugin did not answer with an ExecCredential".to_owned()
+        }
+        AuthError::ReadTokenFile(error, _) => format!("the token file cannot be read: {error}"),
+        _ => "the credentials of the kubeconfig cannot be used; kubectl with the same context says why"
+            .to_owned(),
+    }
+}
+
+/// A text without absolute paths.
+pub(super) fn without_paths(text: &str) -> String {
+    let is_path = |word: &&str| {
+        let word = word.trim_start_matches(['"', '\'', '`', '(']);
+        word.starts_with('/') && word.len() > 1
+    };
+    let words = text.split(' ');
+    let words: Vec<&str> = words
+        .map(|word| if is_path(&word) { "FILE" } else { word })
+        .collect();
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn what_a_plugin_printed_is_not_told() {
+        let mut plugin = Command::new("sh");
+        plugin.args(["-c", "echo token-abc; echo token-def >&2; exit 3"]);
+        let out = plugin.stdin(Stdio::null()).output().expect("a shell");
+        let failed = AuthError::AuthExecRun {
+            cmd: "plugin --secret x".to_owned(),
+            out: Box::new(out),
+        };
+        let told = chain(&io::Error::other(kube::Error::Auth(failed)));
+        assert_eq!(told, "the credential plugin failed (exit status: 3)");
+    }
+
+    #[test]
+    fn paths_of_this_host_are_not_told() {
+        let text = "failed to read '/home/me/.kube/config': no such file / directory";
+        let told = "failed to read FILE no such file / directory";
+        assert_eq!(without_paths(text), told);
+    }
+}

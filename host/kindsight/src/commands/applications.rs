@@ -1,0 +1,185 @@
+//! `kindsight applications`: lists the applications of a server.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use clap::Args;
+use kindsight_api::applications::{Application, ApplicationList, ApplicationParameters};
+use kindsight_model::DigName;
+use kindsight_server::now_ms;
+
+use crate::age::age;
+use crate::client::{self, Request};
+use crate::output_format::OutputFormat;
+use crate::table::Table;
+
+/// Path of the list below the server's address.
+const PATH: &str = "/v2/applications";
+
+/// Clusters of one application that the table names.
+const CLUSTERS_SHOWN: usize = 1;
+
+/// `kindsight applications`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Applications are those that are recorded, and those that were found in the clusters, which are shown as
+`namespace/application`. `kindsight status NAME` shows one of them resource by resource.
+
+Examples:
+  kindsight applications
+  kindsight applications --state failed --state unknown
+  kindsight applications --cluster kubeconfig+prod -o json")]
+pub(crate) struct ApplicationsArgs {
+    /// Lists only applications of this name.
+    pub(crate) name: Option<String>,
+    /// URL of the server.
+    #[arg(
+        long,
+        default_value = "http://127.0.0.1:9015",
+        env = "KINDSIGHT_SERVER"
+    )]
+    pub(crate) server: String,
+    /// Lists only applications in this state, such as `failed`; can be repeated.
+    #[arg(long = "state")]
+    pub(crate) states: Vec<String>,
+    /// Lists only applications in this cluster (`provider+name`); can be repeated.
+    #[arg(long = "cluster")]
+    pub(crate) clusters: Vec<String>,
+    /// Output format.
+    #[arg(short, long, value_enum, default_value_t = OutputFormat::Table)]
+    pub(crate) output: OutputFormat,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When the server cannot be reached, or refuses.
+pub(crate) fn run(args: &ApplicationsArgs) -> anyhow::Result<()> {
+    let parameters = ApplicationParameters {
+        name: args.name.clone(),
+        state: args.states.clone(),
+        cluster: args.clusters.clone(),
+    };
+    let answer = request(&parameters).ask(&args.server)?;
+    let out = io::stdout().lock();
+    match args.output {
+        OutputFormat::Json => client::print_as_is(out, &answer),
+        OutputFormat::Table => Ok(print(out, &client::read(&answer)?, now_ms())?),
+    }
+}
+
+/// The full names of the applications that have this short one.
+///
+/// # Errors
+/// When the server cannot be reached, or refuses: none has it.
+pub(crate) fn named(server: &str, name: &str) -> anyhow::Result<Vec<String>> {
+    let parameters = ApplicationParameters {
+        name: Some(name.to_owned()),
+        ..ApplicationParameters::default()
+    };
+    let answer = request(&parameters).ask(server)?;
+    let list: ApplicationList<'_> = client::read(&answer)?;
+    Ok(list.applications.iter().map(full_name).collect())
+}
+
+fn request(parameters: &ApplicationParameters) -> Request {
+    Request::get(PATH.to_owned()).with_parameters(parameters)
+}
+
+/// The four parts of its name.
+fn parts<'a>(application: &'a Application<'_>) -> [&'a str; 4] {
+    let app = &application.app;
+    let part = |part: &'a Option<Cow<'_, str>>| part.as_deref().unwrap_or_default();
+    [
+        part(&app.project),
+        part(&app.name),
+        part(&app.version),
+        &application.name,
+    ]
+}
+
+fn full_name(application: &Application<'_>) -> String {
+    parts(application).join("/")
+}
+
+/// The full name, or of an application that was found its namespace and name.
+fn shown_name(application: &Application<'_>) -> String {
+    match parts(application) {
+        [DigName::NONE, name, DigName::NONE, namespace] => format!("{namespace}/{name}"),
+        parts => parts.join("/"),
+    }
+}
+
+/// Prints one line per application. Ages are relative to `now_ms`.
+fn print(mut to: impl Write, list: &ApplicationList<'_>, now_ms: i64) -> io::Result<()> {
+    let head = [
+        "APPLICATION",
+        "CLUSTERS",
+        "STATE",
+        "SINCE",
+        "RESOURCES",
+        "REASON",
+        "MESSAGE",
+    ];
+    let mut table = Table::new(&mut to, &head);
+    for application in &list.applications {
+        let worst = application.worst.as_ref();
+        let message = worst.map(|it| match &*it.message {
+            "" => format!("{} {}", it.gvk.kind, it.name),
+            message => format!("{} {}: {message}", it.gvk.kind, it.name),
+        });
+        let whole = application.message.as_deref();
+        let whole = whole.or(application.readiness.ready_reason.as_deref());
+        let message = message.or_else(|| whole.map(str::to_owned));
+        table.row(&[
+            &shown_name(application),
+            &clusters(application),
+            &state(application),
+            &age(application.since, now_ms),
+            &counts(application),
+            worst.map_or("", |it| &it.reason),
+            &message.unwrap_or_default(),
+        ])?;
+    }
+    table.flush()?;
+    if list.applications.is_empty() {
+        writeln!(to, "no applications")?;
+    }
+    if let Some(more) = list.more {
+        writeln!(
+            to,
+            "and {more} more; --state, --cluster or a name lists fewer"
+        )?;
+    }
+    Ok(())
+}
+
+fn state(application: &Application<'_>) -> String {
+    let readiness = &application.readiness;
+    let state = readiness.ready_status.as_deref().unwrap_or_default();
+    match readiness.stale_since {
+        Some(_) => format!("{state} (stale)"),
+        None => state.to_owned(),
+    }
+}
+
+/// The first clusters by name, and the number of the others.
+fn clusters(application: &Application<'_>) -> String {
+    let clusters = application.clusters.iter();
+    let shown: Vec<&str> = clusters.take(CLUSTERS_SHOWN).map(AsRef::as_ref).collect();
+    match application.clusters.len().saturating_sub(CLUSTERS_SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+fn counts(application: &Application<'_>) -> String {
+    let counts = application.cluster_status.iter();
+    let counts: Vec<String> = counts
+        .map(|(state, count)| format!("{count} {state}"))
+        .collect();
+    counts.join(", ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,110 @@
+//! Server-sent events of a stream, read on a thread of its own: a read has no limit of time.
+
+use std::io::{BufRead, BufReader, Read};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use crate::client::Request;
+
+/// Events that wait to be taken; the reader waits when they are so many.
+const WAITING_MAX: usize = 16;
+
+/// Longest line of a stream, in bytes; a longer one ends it.
+const LINE_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// What a stream tells.
+#[derive(Debug)]
+pub(super) enum Told {
+    /// An event.
+    Event(Event),
+    /// A comment: the server is there.
+    Alive,
+    /// The stream ended, with the reason where there is one.
+    Ended(anyhow::Error),
+}
+
+/// One event.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Event {
+    pub(super) name: String,
+    pub(super) data: String,
+    pub(super) id: String,
+}
+
+/// Opens a stream after the event of this id. The thread ends with the stream, or once nobody takes what it
+/// reads.
+pub(super) fn open(server: &str, request: Request, last: Option<String>) -> Receiver<Told> {
+    let (told_tx, told_rx) = sync_channel(WAITING_MAX);
+    let server = server.to_owned();
+    std::thread::spawn(move || {
+        let end = match request.open(&server, last.as_deref()) {
+            Ok(stream) => read(stream, &told_tx),
+            Err(error) => error,
+        };
+        // Nobody listens where the command has ended.
+        let _ = told_tx.send(Told::Ended(end));
+    });
+    told_rx
+}
+
+/// Reads events until the stream ends; returns the reason.
+fn read(stream: impl Read, to: &SyncSender<Told>) -> anyhow::Error {
+    let mut lines = BufReader::new(stream);
+    let mut event = Event::default();
+    loop {
+        let mut line = String::new();
+        let read = (&mut lines).take(LINE_BYTES_MAX).read_line(&mut line);
+        match read {
+            Ok(_) if line.ends_with('\n') => {}
+            Ok(0) => return anyhow::anyhow!("the server ended the stream"),
+            Ok(_) => return anyhow::anyhow!("the stream was cut off within a line"),
+            Err(error) => return error.into(),
+        }
+        let line = line.trim_end_matches(['\n', '\r']);
+        let told = if line.is_empty() {
+            match std::mem::take(&mut event) {
+                event if event.name.is_empty() => continue,
+                event => Told::Event(event),
+            }
+        } else if line.starts_with(':') {
+            Told::Alive
+        } else {
+            let (field, value) = line.split_once(':').unwrap_or((line, ""));
+            let value = value.strip_prefix(' ').unwrap_or(value).to_owned();
+            match field {
+                "event" => event.name = value,
+                "data" => event.data = value,
+                "id" => event.id = value,
+                _ => {}
+            }
+            continue;
+        };
+        if to.send(told).is_err() {
+            return anyhow::anyhow!("nobody reads the stream any more");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_and_comments_are_read_until_the_stream_ends() {
+        let stream = ":\n\nevent: snapshot\ndata: {\"a\":1}\nid: 7\n\nevent: change\ndata:{}\r\nid: 8\r\n\r\nevent: cut";
+        let (told_tx, told_rx) = sync_channel(WAITING_MAX);
+        let end = read(stream.as_bytes(), &told_tx);
+        assert_eq!(end.to_string(), "the stream was cut off within a line");
+        drop(told_tx);
+        let told: Vec<Told> = told_rx.iter().collect();
+        let event = |name: &str, data: &str, id: &str| Event {
+            name: name.to_owned(),
+            data: data.to_owned(),
+            id: id.to_owned(),
+        };
+        let [Told::Alive, Told::Event(first), Told::Event(second)] = &told[..] else {
+            panic!("{told:?}");
+        };
+        assert_eq!(first, &event("snapshot", "{\"a\":1}", "7"));
+        assert_eq!(second, &event("change", "{}", "8"));
+    }
+}

@@ -1,0 +1,83 @@
+//! The subject of a status query: a name on the command line, as short as it is unique.
+
+use std::borrow::Cow;
+
+use anyhow::Context as _;
+
+use crate::commands::applications;
+
+/// Names that are listed where several applications have a short one.
+const NAMES_SHOWN_MAX: usize = 20;
+
+/// The subjects that a name may mean.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Resolved<'a> {
+    /// The full name of one application, or a cluster.
+    One(Cow<'a, str>),
+    /// The full names of several applications.
+    Ambiguous(Vec<String>),
+}
+
+/// Finds what a name means: a full name and a cluster mean themselves, others are looked up.
+///
+/// # Errors
+/// When the server cannot be reached, or knows no such application.
+pub(super) fn resolved<'a>(server: &str, name: &'a str) -> anyhow::Result<Resolved<'a>> {
+    if name.contains('+') || name.matches('/').count() == 3 {
+        return Ok(Resolved::One(name.into()));
+    }
+    let named = applications::named(server, name);
+    let mut names = named.with_context(|| {
+        format!("look up the application `{name}` (a cluster is named `provider+cluster`)")
+    })?;
+    match names.pop() {
+        Some(one) if names.is_empty() => Ok(Resolved::One(one.into())),
+        last => {
+            names.extend(last);
+            Ok(Resolved::Ambiguous(names))
+        }
+    }
+}
+
+/// The text about a name that several applications have.
+pub(super) fn ambiguous(name: &str, names: &[String]) -> String {
+    let mut text = format!(
+        "{} applications are named `{name}`; name one in full:",
+        names.len()
+    );
+    for full in names.iter().take(NAMES_SHOWN_MAX) {
+        text.extend(["\n  ", full]);
+    }
+    if names.len() > NAMES_SHOWN_MAX {
+        text.push_str("\n  and more, which `kindsight applications` lists");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nobody listens there.
+    const NOWHERE: &str = "http://127.0.0.1:1";
+
+    #[test]
+    fn a_full_name_and_a_cluster_need_no_server() {
+        for name in ["p/ca/v1/dig", "-/shop/-/web", "provider+edge01"] {
+            let found = resolved(NOWHERE, name).unwrap();
+            assert_eq!(found, Resolved::One(name.into()));
+        }
+        assert!(resolved(NOWHERE, "shop").is_err());
+    }
+
+    #[test]
+    fn names_that_are_too_many_are_cut() {
+        let names: Vec<String> = (0..30).map(|n| format!("-/shop/-/ns-{n}")).collect();
+        let text = ambiguous("shop", &names);
+        assert!(
+            text.starts_with("30 applications are named `shop`"),
+            "{text}"
+        );
+        assert_eq!(text.lines().count(), 1 + NAMES_SHOWN_MAX + 1);
+    }
+}

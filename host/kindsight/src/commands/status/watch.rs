@@ -1,0 +1,92 @@
+//! `kindsight status --watch`: shows an application while it changes.
+
+mod lines;
+mod screen;
+
+use std::io::{self, IsTerminal as _, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use kindsight_api::status::{Cluster, Resource};
+use kindsight_server::now_ms;
+
+use super::StatusQuery;
+use super::followed::{Followed, News};
+use crate::client;
+
+/// Longest pause between two looks for Ctrl-C.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Time after which ages are drawn anew.
+const REDRAW_MS: i64 = 1000;
+
+/// Runs the command until Ctrl-C; returns the exit code of the process.
+///
+/// # Errors
+/// The server refuses, or nobody reads the output.
+pub(super) fn run(server: &str, query: &StatusQuery) -> anyhow::Result<ExitCode> {
+    let is_over = interrupted()?;
+    let mut followed = Followed::begin(server, query.clone())?;
+    let stdout = io::stdout();
+    let is_terminal = stdout.is_terminal();
+    let mut out = stdout.lock();
+    let mut notice = Some("waiting for the server".to_owned());
+    let mut drawn_ms = 0;
+    while !is_over.load(Ordering::Relaxed) {
+        let news = followed.next(LOOK)?;
+        if !is_terminal {
+            lines::print(&mut out, &news, &followed, now_ms())?;
+            continue;
+        }
+        let is_news = !matches!(news, News::Nothing);
+        match news {
+            News::Snapshot | News::Change(_) => notice = None,
+            News::Lost(why) => notice = Some(format!("connecting again, since {why}")),
+            News::Missing(why) => notice = Some(why),
+            News::Nothing => {}
+        }
+        let now_ms = now_ms();
+        if is_news || now_ms - drawn_ms >= REDRAW_MS {
+            drawn_ms = now_ms;
+            let status = followed.status().map(client::read).transpose()?;
+            screen::draw(&mut out, status.as_ref(), notice.as_deref(), now_ms)?;
+        }
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// True once Ctrl-C was pressed.
+fn interrupted() -> io::Result<Arc<AtomicBool>> {
+    let is_over = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&is_over);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    std::thread::spawn(move || {
+        // Where it cannot be waited for, Ctrl-C ends the process as it does by default.
+        if runtime.block_on(tokio::signal::ctrl_c()).is_ok() {
+            told.store(true, Ordering::Relaxed);
+        }
+    });
+    Ok(is_over)
+}
+
+/// The state of a resource in words, with everything that casts doubt on it.
+fn state(cluster: &Cluster<'_>, resource: &Resource<'_>) -> String {
+    let sent = resource.rsync_status.map_or("", |it| it.as_str());
+    let mut state = resource
+        .cluster_status
+        .as_deref()
+        .unwrap_or(sent)
+        .to_owned();
+    if resource.hook == Some(true) {
+        state.push_str(" (hook)");
+    }
+    if cluster.readiness.stale_since.is_some() {
+        state.push_str(" (stale)");
+    }
+    state
+}

@@ -1,0 +1,140 @@
+//! A line for each change, where the output is not a terminal.
+
+use std::io::{self, Write};
+
+use jiff::Timestamp;
+use kindsight_api::status::Status;
+use kindsight_api::watch::{Gone, StatusChange};
+
+use super::super::answer::{name, resources};
+use super::super::followed::{Followed, News};
+use super::state;
+use crate::client;
+use crate::table::clean;
+
+/// Prints what is new.
+pub(super) fn print(
+    to: &mut impl Write,
+    news: &News,
+    followed: &Followed,
+    now_ms: i64,
+) -> anyhow::Result<()> {
+    let mut lines = Lines {
+        to,
+        at: Timestamp::from_millisecond(now_ms)?,
+    };
+    match news {
+        News::Nothing => return Ok(()),
+        News::Snapshot => {
+            if let Some(status) = followed.status() {
+                lines.status(&client::read(status)?)?;
+            }
+        }
+        News::Change(change) => lines.change(&client::read(change)?)?,
+        News::Lost(why) => lines.line(&format!("connecting again, since {why}"))?,
+        News::Missing(why) => lines.line(why)?,
+    }
+    lines.to.flush()?;
+    Ok(())
+}
+
+struct Lines<'w, W> {
+    to: &'w mut W,
+    at: Timestamp,
+}
+
+impl<W: Write> Lines<'_, W> {
+    fn line(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.to, "{:.0} {}", self.at, clean(text))
+    }
+
+    fn change(&mut self, change: &StatusChange<'_>) -> io::Result<()> {
+        for gone in &change.gone {
+            self.gone(gone)?;
+        }
+        self.status(&change.status)
+    }
+
+    fn gone(&mut self, gone: &Gone<'_>) -> io::Result<()> {
+        let mut text = gone.app.to_string();
+        if let Some(cluster) = &gone.cluster {
+            text.extend([" ", &cluster.cluster_provider, "+", &cluster.cluster]);
+        }
+        if let Some(resource) = &gone.resource {
+            text.extend([" ", &resource.gvk.kind, "/", &resource.name]);
+        }
+        self.line(&format!("{text} is gone"))
+    }
+
+    /// One line for each resource that is told, and one for the whole.
+    fn status(&mut self, status: &Status<'_>) -> io::Result<()> {
+        for (app, cluster, resource) in resources(status) {
+            let (provider, at) = (&cluster.cluster_provider, &cluster.cluster);
+            let (kind, name) = (&resource.gvk.kind, &resource.name);
+            let mut text = format!("{} {provider}+{at} {kind}/{name} ", app.name);
+            text.push_str(&state(cluster, resource));
+            for (lead, part) in [(" ", &resource.reason), (": ", &resource.message)] {
+                if !part.is_empty() {
+                    text.extend([lead, part]);
+                }
+            }
+            self.line(&text)?;
+        }
+        let readiness = &status.readiness;
+        let whole = readiness.ready_status.as_deref();
+        let mut text = format!("{}: {}", name(status), whole.unwrap_or("-"));
+        let stale = readiness.stale_reason.as_deref();
+        let reasons = [&readiness.ready_reason, &status.message];
+        let reasons = reasons.into_iter().flatten().map(AsRef::as_ref);
+        for reason in reasons.chain(stale) {
+            text.extend(["; ", reason]);
+        }
+        self.line(&text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_change_is_told_in_a_line_for_each_resource_and_one_for_the_whole() {
+        let core = json!({"Group": "", "Version": "v1", "Kind": "Pod"});
+        let change = json!({
+            "gone": [{
+                "app": "front", "cluster": {"cluster-provider": "k", "cluster": "a"},
+                "resource": {"GVK": core, "name": "front-1"},
+            }, {"app": "back"}],
+            "status": {
+                "project": "-", "composite-app-name": "shop", "name": "web", "state": {"Actions": []},
+                "ready-status": "Failed", "ready-reason": "Pod front-2 of front in k+a is Failed",
+                "apps": [{"name": "front", "clusters": [{
+                    "cluster-provider": "k", "cluster": "a",
+                    "resources": [{
+                        "GVK": core, "name": "front-2", "cluster-status": "Failed",
+                        "reason": "Evicted", "message": "no\u{1b}[31m memory",
+                    }],
+                }]}],
+            },
+        })
+        .to_string();
+        let mut out = Vec::new();
+        let mut lines = Lines {
+            to: &mut out,
+            at: Timestamp::UNIX_EPOCH,
+        };
+        lines
+            .change(&serde_json::from_str(&change).unwrap())
+            .unwrap();
+        expect![[r#"
+            1970-01-01T00:00:00Z front k+a Pod/front-1 is gone
+            1970-01-01T00:00:00Z back is gone
+            1970-01-01T00:00:00Z front k+a Pod/front-2 Failed Evicted: no [31m memory
+            1970-01-01T00:00:00Z web/shop: Failed; Pod front-2 of front in k+a is Failed
+        "#]]
+        .assert_eq(&String::from_utf8(out).unwrap());
+    }
+}

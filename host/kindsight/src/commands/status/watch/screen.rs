@@ -1,0 +1,110 @@
+//! A table that is updated in place, on a terminal.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use kindsight_api::status::Status;
+use rustix::termios::tcgetwinsize;
+
+use super::super::answer::{resources, totals};
+use super::state;
+use crate::age::age;
+use crate::table::{Table, clean};
+
+/// Size of a terminal that does not tell it, in lines and characters.
+const SIZE: (usize, usize) = (24, 80);
+
+/// Moves to the first character of the first line.
+const HOME: &str = "\x1b[H";
+/// Clears the rest of the line.
+const CLEAR_LINE: &str = "\x1b[K";
+/// Clears everything below.
+const CLEAR_BELOW: &str = "\x1b[J";
+
+/// Draws the status over what was drawn before.
+pub(super) fn draw(
+    to: &mut impl Write,
+    status: Option<&Status<'_>>,
+    notice: Option<&str>,
+    now_ms: i64,
+) -> io::Result<()> {
+    let size = tcgetwinsize(io::stdout()).ok();
+    let size = size.map(|it| (usize::from(it.ws_row), usize::from(it.ws_col)));
+    let size = size.filter(|&(lines, width)| lines > 0 && width > 0);
+    let text = text(status, notice, now_ms)?;
+    to.write_all(frame(&text, size.unwrap_or(SIZE)).as_bytes())?;
+    to.flush()
+}
+
+/// The table below the totals, and what is to be noticed above both.
+fn text(status: Option<&Status<'_>>, notice: Option<&str>, now_ms: i64) -> io::Result<String> {
+    let mut text = Vec::new();
+    if let Some(notice) = notice {
+        writeln!(text, "{}", clean(notice))?;
+    }
+    if let Some(status) = status {
+        totals(&mut text, status)?;
+        writeln!(text)?;
+        let head = [
+            "APP", "CLUSTER", "KIND", "NAME", "STATE", "SINCE", "REASON", "MESSAGE",
+        ];
+        let mut table = Table::new(&mut text, &head);
+        for (app, cluster, resource) in resources(status) {
+            table.row(&[
+                &app.name,
+                &cluster.cluster,
+                &resource.gvk.kind,
+                &resource.name,
+                &state(cluster, resource),
+                &age(resource.since, now_ms),
+                &resource.reason,
+                &resource.message,
+            ])?;
+        }
+        table.flush()?;
+    }
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// The text cut to a terminal of so many lines and characters, with what draws it in place.
+fn frame(text: &str, (lines_max, width): (usize, usize)) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    // The last line of the terminal stays empty: a line break there would scroll.
+    let room = lines_max.saturating_sub(1);
+    let shown = if lines.len() > room {
+        room.saturating_sub(1)
+    } else {
+        lines.len()
+    };
+    let mut frame = String::from(HOME);
+    for line in lines.iter().take(shown) {
+        frame.extend(line.chars().take(width));
+        frame.extend([CLEAR_LINE, "\r\n"]);
+    }
+    if shown < lines.len() {
+        // Writing to a String does not fail.
+        let _ = write!(
+            frame,
+            "and {} more lines{CLEAR_LINE}\r\n",
+            lines.len() - shown
+        );
+    }
+    frame.push_str(CLEAR_BELOW);
+    frame
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_is_no_larger_than_the_terminal() {
+        let whole = frame("one\ntwo\n", (24, 80));
+        assert_eq!(whole, "\x1b[Hone\x1b[K\r\ntwo\x1b[K\r\n\x1b[J");
+        let cut = frame("first line\n2\n3\n4\n", (4, 5));
+        assert_eq!(
+            cut,
+            "\x1b[Hfirst\x1b[K\r\n2\x1b[K\r\nand 2 more lines\x1b[K\r\n\x1b[J"
+        );
+    }
+}

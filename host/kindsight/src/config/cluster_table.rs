@@ -1,0 +1,138 @@
+//! `[[cluster]]` tables of the configuration file.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use kindsight_server::clusters::{ClusterSource, FolderCluster, KubernetesCluster, WatchOptions};
+use serde::Deserialize;
+
+/// One `[[cluster]]` of the configuration file.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct ClusterTable {
+    /// `provider+name`.
+    name: String,
+    /// A folder of ResourceBundleState files.
+    folder: Option<PathBuf>,
+    /// A kubeconfig.
+    kubeconfig: Option<PathBuf>,
+    /// The context of the kubeconfig; its current one where none is named.
+    context: Option<String>,
+    /// The cluster that the server itself runs in.
+    #[serde(default)]
+    in_cluster: bool,
+    /// Only these namespaces.
+    #[serde(default)]
+    namespaces: Vec<String>,
+}
+
+impl FromStr for ClusterTable {
+    type Err = String;
+
+    /// Parses the JSON of a table.
+    fn from_str(json: &str) -> Result<Self, String> {
+        let table: Self = serde_json::from_str(json).map_err(|error| {
+            let error = error.to_string();
+            // Where in the JSON tells nothing of the file.
+            let text = error.split(" at line ").next().unwrap_or_default();
+            format!("[[cluster]]: {text}")
+        })?;
+        table.source(Duration::MAX)?;
+        Ok(table)
+    }
+}
+
+impl ClusterTable {
+    /// Its source, watched with watches of this lifetime.
+    ///
+    /// # Errors
+    /// It names no source or several, or a setting that its source does not have.
+    pub(crate) fn source(&self, watch_lifetime: Duration) -> Result<ClusterSource, String> {
+        let told = |what: &str| format!("[[cluster]] `{}`: {what}", self.name);
+        let name = self
+            .name
+            .parse()
+            .map_err(|error| told(&format!("{error}")))?;
+        if self.context.is_some() && self.kubeconfig.is_none() {
+            return Err(told("`context` is of a `kubeconfig`, and none is named"));
+        }
+        let cluster = match (&self.folder, &self.kubeconfig, self.in_cluster) {
+            (Some(_), None, false) if !self.namespaces.is_empty() => {
+                return Err(told(
+                    "`namespaces` are of an API server, and a folder has none",
+                ));
+            }
+            (Some(folder), None, false) => {
+                return Ok(ClusterSource::Folder(FolderCluster::new(name, folder)));
+            }
+            (None, Some(kubeconfig), false) => {
+                let context = self.context.clone();
+                KubernetesCluster::from_kubeconfig(name, kubeconfig, context)
+            }
+            (None, None, true) => KubernetesCluster::in_cluster(name),
+            _ => {
+                let one = "expected one of `folder`, `kubeconfig` and `in-cluster = true`";
+                return Err(told(one));
+            }
+        };
+        let options = WatchOptions {
+            namespaces: self
+                .namespaces
+                .iter()
+                .map(|it| it.as_str().into())
+                .collect(),
+            watch_lifetime,
+            ..WatchOptions::default()
+        };
+        let cluster = Box::new(cluster.with_options(options));
+        Ok(ClusterSource::Kubernetes(cluster))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(json: &str) -> Result<String, String> {
+        let table: ClusterTable = json.parse()?;
+        let source = table.source(Duration::from_secs(1))?;
+        Ok(format!("{} {source}", source.name()))
+    }
+
+    #[test]
+    fn a_table_names_one_source() {
+        let edge = |rest: &str| parsed(&format!(r#"{{"name":"p+edge"{rest}}}"#));
+        assert_eq!(edge(r#","folder":"/x""#).unwrap(), "p+edge /x");
+        let kubeconfig = r#","kubeconfig":"/k","context":"a@b","namespaces":["web"]"#;
+        assert_eq!(edge(kubeconfig).unwrap(), "p+edge context a@b");
+        assert_eq!(
+            edge(r#","kubeconfig":"/k""#).unwrap(),
+            "p+edge context current"
+        );
+        assert_eq!(
+            edge(r#","in-cluster":true"#).unwrap(),
+            "p+edge context in-cluster"
+        );
+        let check = |rest: &str, message: &str| assert_eq!(edge(rest).unwrap_err(), message);
+        let one =
+            "[[cluster]] `p+edge`: expected one of `folder`, `kubeconfig` and `in-cluster = true`";
+        check("", one);
+        check(r#","folder":"/x","in-cluster":true"#, one);
+        check(
+            r#","folder":"/x","context":"a""#,
+            "[[cluster]] `p+edge`: `context` is of a `kubeconfig`, and none is named",
+        );
+        check(
+            r#","folder":"/x","namespaces":["a"]"#,
+            "[[cluster]] `p+edge`: `namespaces` are of an API server, and a folder has none",
+        );
+        let error = edge(r#","kubeconfg":"/k""#).unwrap_err();
+        assert!(
+            error.starts_with("[[cluster]]: unknown field `kubeconfg`"),
+            "{error}"
+        );
+        let error = parsed(r#"{"name":"edge","folder":"/x"}"#).unwrap_err();
+        assert!(error.contains("`edge` is not a cluster"), "{error}");
+    }
+}

@@ -1,0 +1,177 @@
+//! `kindsight status --wait` and `--watch`, against a server whose clusters report meanwhile.
+
+use std::io::{BufRead as _, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::goldens::{CONTEXT, DIG, fill_store};
+use crate::process::{Server, kindsight, run, text};
+
+const CLUSTER: &str = "vfw-cluster-provider+edge01";
+
+/// A Deployment in these conditions.
+fn report(ready: u32, progressing: &Value) -> String {
+    json!({
+        "apiVersion": "k8splugin.io/v1alpha1",
+        "kind": "ResourceBundleState",
+        "metadata": {"labels": {"emco/deployment-id": format!("{CONTEXT}-sink")}},
+        "status": {"deploymentStatuses": [{
+            "apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": "fw0-sink", "namespace": "default", "generation": 1},
+            "spec": {"replicas": 1},
+            "status": {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "readyReplicas": ready,
+                "availableReplicas": ready, "conditions": [progressing]},
+        }]},
+    })
+    .to_string()
+}
+
+fn ready() -> String {
+    report(1, &json!({"type": "Available", "status": "True"}))
+}
+
+fn failed() -> String {
+    let reason = "ProgressDeadlineExceeded";
+    report(
+        0,
+        &json!({"type": "Progressing", "status": "False", "reason": reason}),
+    )
+}
+
+/// A server with one cluster that has not reported yet.
+struct Stage {
+    server: Server,
+    reports: TempDir,
+    _data: TempDir,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let (data, reports) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fill_store(data.path());
+        let cluster = format!("{CLUSTER}={}", reports.path().display());
+        Self {
+            server: Server::start(data.path(), &[cluster]),
+            reports,
+            _data: data,
+        }
+    }
+
+    fn write(&self, report: &str) {
+        let file: &Path = &self.reports.path().join("sink.json");
+        std::fs::write(file, report).unwrap();
+    }
+
+    /// Follows the Deployment.
+    fn follow(&self, more: &[&str]) -> Child {
+        let only = [
+            "--app",
+            "sink",
+            "--resource",
+            "fw0-sink",
+            "--cluster",
+            CLUSTER,
+        ];
+        let mut command = kindsight(&["status", DIG, "--server", &self.server.url]);
+        command.args(only).args(more);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    }
+}
+
+/// Reads lines until one has this text.
+fn read_until(lines: &mut impl Iterator<Item = String>, told: &str) {
+    let mut read = Vec::new();
+    let found = lines.any(|line| {
+        read.push(line);
+        read.last().is_some_and(|line| line.contains(told))
+    });
+    assert!(found, "no `{told}` in {read:#?}");
+}
+
+/// Waits for an end after the command said that it waits; returns the exit code and what else it said.
+fn ended(mut child: Child, meanwhile: impl FnOnce()) -> (Option<i32>, String) {
+    let stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut lines = stderr.lines().map(Result::unwrap);
+    read_until(&mut lines, "waiting: it is Unknown");
+    meanwhile();
+    let rest: Vec<String> = lines.collect();
+    (child.wait().unwrap().code(), rest.join("\n"))
+}
+
+#[test]
+fn waiting_ends_with_what_the_cluster_reports_meanwhile() {
+    for (report, code, told) in [
+        (ready(), 0, "is ready"),
+        (failed(), 4, "ProgressDeadlineExceeded"),
+    ] {
+        let stage = Stage::new();
+        let child = stage.follow(&["--wait", "--timeout", "2m"]);
+        let (ended, said) = ended(child, || stage.write(&report));
+        assert_eq!(ended, Some(code), "{said}");
+        assert!(said.contains(told), "{said}");
+    }
+}
+
+#[test]
+fn waiting_ends_when_the_time_is_up_also_for_what_is_not_found() {
+    let stage = Stage::new();
+    let (ended, said) = ended(stage.follow(&["--wait", "--timeout", "3s"]), || {});
+    assert_eq!(ended, Some(5), "{said}");
+    assert!(
+        said.contains("is not ready after 3s: it is Unknown"),
+        "{said}"
+    );
+
+    let url = &stage.server.url;
+    let args = [
+        "status",
+        "nowhere",
+        "--wait",
+        "--timeout",
+        "100ms",
+        "--server",
+        url,
+    ];
+    let output = run(&args, "");
+    assert_eq!(output.status.code(), Some(5), "{output:?}");
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("there is no application `nowhere` yet"),
+        "{said}"
+    );
+
+    let cluster = run(&["status", CLUSTER, "--wait", "--server", url], "");
+    assert_eq!(cluster.status.code(), Some(1));
+    let said = text(&cluster.stderr);
+    assert!(said.contains("follow an application"), "{said}");
+}
+
+#[test]
+fn watching_prints_a_line_for_each_change_until_ctrl_c() {
+    let stage = Stage::new();
+    let mut child = stage.follow(&["--watch"]);
+    let stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut lines = stdout.lines().map(Result::unwrap);
+    read_until(&mut lines, "Deployment/fw0-sink Unknown");
+    stage.write(&ready());
+    read_until(&mut lines, "Deployment/fw0-sink Ready");
+    stage.write(&failed());
+    read_until(
+        &mut lines,
+        "Deployment/fw0-sink Failed ProgressDeadlineExceeded",
+    );
+    read_until(&mut lines, "vfw_deployment_intent_group: Failed");
+    drop(stage.server);
+    read_until(&mut lines, "connecting again");
+    let pid = i32::try_from(child.id()).unwrap();
+    let pid = rustix::process::Pid::from_raw(pid).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let mut errors = String::new();
+    let mut stderr = child.stderr.take().unwrap();
+    stderr.read_to_string(&mut errors).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{errors}");
+}

@@ -1,0 +1,166 @@
+//! Events of clusters: what they report, and the connections to them.
+
+use std::sync::Arc;
+
+use kindsight_clusters::{ClusterEvent, ClusterFacts};
+use kindsight_model::ClusterName;
+use kindsight_status::{ConnectionState, ConnectionView, FactsView, Staleness};
+
+use super::Pipeline;
+
+/// Maximum number of Kinds that are told not to be covered; the first ones are kept.
+const NOT_COVERED_MAX: usize = 100;
+
+/// Time after which it is noted again that a cluster was heard, in milliseconds.
+const HEARD_EVERY_MS: i64 = 100;
+
+impl Pipeline {
+    /// Publishes a cluster that is configured and was not heard yet.
+    pub fn expect_cluster(&mut self, cluster: &ClusterName, now_ms: i64) {
+        self.change_connection(cluster, now_ms, |_| {});
+    }
+
+    pub(super) fn handle_cluster(&mut self, event: ClusterEvent, now_ms: i64) {
+        let heard = event.heard_from().cloned();
+        self.take_cluster(event, now_ms);
+        // After it, so that who reads the time reads what was heard too.
+        if let Some(cluster) = heard {
+            self.heard(&cluster, now_ms);
+        }
+    }
+
+    /// Notes when a cluster was heard whose connection is known.
+    fn heard(&mut self, cluster: &ClusterName, now_ms: i64) {
+        let Some(known) = self.connections.get(cluster) else {
+            return;
+        };
+        let last_ms = known.heard_ms.unwrap_or(i64::MIN);
+        if now_ms.saturating_sub(last_ms) >= HEARD_EVERY_MS {
+            self.change_connection(cluster, now_ms, |it| it.heard_ms = Some(now_ms));
+        }
+    }
+
+    fn take_cluster(&mut self, event: ClusterEvent, now_ms: i64) {
+        match event {
+            ClusterEvent::Bundle { cluster, bundle } => self.report(&cluster, bundle, now_ms),
+            ClusterEvent::Gone {
+                cluster,
+                deployment,
+            } => {
+                tracing::info!(%cluster, %deployment, "cluster no longer reports on this app");
+                self.unclaimed
+                    .forget(|of, it| *of == cluster && it.deployment == deployment);
+                self.change(&deployment, &cluster, |placement, _| {
+                    placement.silent(now_ms)
+                });
+            }
+            ClusterEvent::Application { cluster, report } => {
+                self.report_found(&cluster, *report, now_ms);
+            }
+            ClusterEvent::Removed { cluster } => self.forget_cluster(&cluster, now_ms),
+            ClusterEvent::Facts { cluster, facts } => {
+                self.change_connection(&cluster, now_ms, |it| it.facts = Some(shown(*facts)));
+            }
+            ClusterEvent::Unreadable {
+                cluster,
+                deployment,
+                may_be_newer,
+                origin,
+                error,
+            } => {
+                tracing::warn!(%cluster, origin, error, "report not readable");
+                if let Some(deployment) = deployment {
+                    self.change(&deployment, &cluster, |placement, _| {
+                        placement.fault(origin, &error, may_be_newer, now_ms)
+                    });
+                }
+            }
+            ClusterEvent::Faults { cluster, faults } => self.faults(&cluster, faults, now_ms),
+            ClusterEvent::Stale { cluster, reason } => self.stale(&cluster, &reason, now_ms),
+            ClusterEvent::Synced { cluster } => self.synced(&cluster, now_ms),
+        }
+    }
+
+    fn faults(&mut self, cluster: &ClusterName, faults: Vec<String>, now_ms: i64) {
+        let faults: Arc<[Arc<str>]> = faults.into_iter().map(Arc::from).collect();
+        self.change_all(cluster, |it| it.set_cluster_faults(&faults));
+        self.change_connection(cluster, now_ms, |it| it.faults = Arc::clone(&faults));
+        // None is what a placement begins with.
+        self.cluster_faults.remove(cluster);
+        if !faults.is_empty() {
+            self.cluster_faults.insert(cluster.clone(), faults);
+        }
+    }
+
+    fn stale(&mut self, cluster: &ClusterName, reason: &str, now_ms: i64) {
+        tracing::warn!(%cluster, reason, "cluster cannot be reached");
+        let known = self.unreachable.get(cluster);
+        let cause = Staleness {
+            since_ms: known.map_or(now_ms, |known| known.since_ms),
+            reason: format!("the cluster cannot be reached: {reason}").into(),
+        };
+        self.change_all(cluster, |placement| placement.unreachable(&cause));
+        self.change_connection(cluster, now_ms, |it| {
+            it.state = ConnectionState::Stale;
+            it.since_ms = cause.since_ms;
+            it.reason = Some(Arc::clone(&cause.reason));
+        });
+        self.unreachable.insert(cluster.clone(), cause);
+    }
+
+    fn synced(&mut self, cluster: &ClusterName, now_ms: i64) {
+        self.unreachable.remove(cluster);
+        self.change_all(cluster, |placement| placement.synced(now_ms));
+        self.change_connection(cluster, now_ms, |it| {
+            if it.state != ConnectionState::Connected {
+                it.state = ConnectionState::Connected;
+                it.since_ms = now_ms;
+                it.reason = None;
+            }
+        });
+        // What was gone before the cluster could not be reached may be due by now.
+        self.forget_at_ms = Some(now_ms);
+    }
+
+    /// Changes the connection to a cluster, and publishes it. A cluster that was not known is connecting.
+    fn change_connection(
+        &mut self,
+        cluster: &ClusterName,
+        now_ms: i64,
+        change: impl FnOnce(&mut ConnectionView),
+    ) {
+        let known = self.connections.entry(cluster.clone());
+        let connection = known.or_insert_with(|| ConnectionView {
+            state: ConnectionState::Connecting,
+            since_ms: now_ms,
+            reason: None,
+            faults: Arc::default(),
+            heard_ms: None,
+            facts: None,
+        });
+        change(connection);
+        self.read_model
+            .publish_connection(cluster, Some(connection.clone()));
+    }
+}
+
+/// Facts as they are shown.
+fn shown(facts: ClusterFacts) -> Arc<FactsView> {
+    let ClusterFacts {
+        origin,
+        server_version,
+        mut not_covered,
+        objects,
+        watches,
+        heard_ms,
+    } = facts;
+    not_covered.truncate(NOT_COVERED_MAX);
+    Arc::new(FactsView {
+        origin,
+        server_version,
+        not_covered,
+        objects,
+        watches,
+        heard_ms,
+    })
+}

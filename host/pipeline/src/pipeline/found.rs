@@ -1,0 +1,103 @@
+//! Applications that are found in the clusters, and clusters that go.
+
+use kindsight_clusters::ApplicationReport;
+use kindsight_model::ClusterName;
+
+use super::{Pipeline, publish};
+use crate::application_state::ApplicationState;
+use crate::key::Key;
+
+impl Pipeline {
+    /// Judges what a cluster has of an app of an application that nobody recorded.
+    pub(super) fn report_found(
+        &mut self,
+        cluster: &ClusterName,
+        report: ApplicationReport,
+        now_ms: i64,
+    ) {
+        let name = report.application.clone();
+        if !name.is_found() {
+            tracing::error!(%cluster, application = %name, "report on a recorded application as if it was found; it is left out");
+            return;
+        }
+        let key = Key::Found(name.clone());
+        let is_nothing = report.objects.is_empty() && report.rejected.is_empty();
+        if is_nothing && !self.states.contains_key(&key) {
+            return;
+        }
+        let (goal, gone_for) = (self.swap.goal(), self.gone_for);
+        let state = self.states.entry(key.clone());
+        let state = state.or_insert_with(|| ApplicationState::found(name, goal));
+        let is_set_back = state.report(cluster, report, &self.interpreters, gone_for, now_ms);
+        if let Some(faults) = self.cluster_faults.get(cluster) {
+            state.change_all(cluster, |it| it.set_cluster_faults(faults));
+        }
+        let forget_at_ms = state.forget_at_ms(gone_for);
+        self.forget_at_ms = self.forget_at_ms.into_iter().chain(forget_at_ms).min();
+        self.note_report(&key, is_set_back);
+        self.publish_found(&key);
+    }
+
+    /// Forgets what is gone for long enough, if anything may be.
+    pub(super) fn forget_gone(&mut self, now_ms: i64) {
+        if self.forget_at_ms.is_none_or(|at| at > now_ms) {
+            return;
+        }
+        let mut changed = Vec::new();
+        let mut next: Option<i64> = None;
+        for (key, state) in &mut self.states {
+            if state.forget_gone(self.gone_for, now_ms) {
+                changed.push(key.clone());
+            }
+            next = next
+                .into_iter()
+                .chain(state.forget_at_ms(self.gone_for))
+                .min();
+        }
+        self.forget_at_ms = next;
+        for key in changed {
+            self.publish_found(&key);
+        }
+    }
+
+    /// Forgets everything about a cluster that is no longer configured. What was sent to it stays a part of
+    /// its applications, with the last report marked as stale.
+    pub(super) fn forget_cluster(&mut self, cluster: &ClusterName, now_ms: i64) {
+        tracing::info!(%cluster, "cluster is no longer configured");
+        self.unreachable.remove(cluster);
+        self.cluster_faults.remove(cluster);
+        self.unclaimed.forget(|of, _| of == cluster);
+        let mut changed = Vec::new();
+        for (key, state) in &mut self.states {
+            let is_changed = match key {
+                Key::Found(_) => state.forget_cluster(cluster),
+                Key::Context(_) => {
+                    state.change_all(cluster, |it| it.set_cluster_faults(&[].into()));
+                    state.change_all(cluster, |it| it.removed(now_ms))
+                }
+            };
+            if is_changed {
+                changed.push(key.clone());
+            }
+        }
+        for key in changed {
+            self.publish_found(&key);
+        }
+        if self.connections.remove(cluster).is_some() {
+            self.read_model.publish_connection(cluster, None);
+        }
+    }
+
+    /// Publishes an application, or forgets it where nothing is left of it.
+    fn publish_found(&mut self, key: &Key) {
+        let Some(state) = self.states.get(key) else {
+            return;
+        };
+        if matches!(key, Key::Found(_)) && state.is_empty() {
+            self.states.remove(key);
+            key.publish(&self.read_model, None);
+        } else {
+            publish(&self.read_model, key, state);
+        }
+    }
+}

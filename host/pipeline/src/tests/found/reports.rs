@@ -1,0 +1,167 @@
+//! Reports on an application that nobody recorded, and what is shown of it.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use kindsight_clusters::{ApplicationReport, ClusterEvent};
+use kindsight_model::{Coverage, CoveredKinds, DigName, Object, Rejected};
+use kindsight_status::{ResourceView, Role};
+use serde_json::{Value, json};
+
+use crate::Event;
+use crate::tests::stage::Stage;
+
+/// Time for which the tests list what is gone, in milliseconds.
+pub(super) const GONE_FOR_MS: i64 = 10_000;
+
+pub(super) fn shop() -> DigName {
+    DigName::found("shop", Some("web")).unwrap()
+}
+
+pub(super) fn object(kind: &str, name: &str, owner: Option<&str>, ready: bool) -> Object {
+    let status = if ready { "True" } else { "False" };
+    let mut object = json!({
+        "apiVersion": "apps/v1", "kind": kind,
+        "metadata": {"name": name, "namespace": "web", "generation": 1, "uid": format!("uid-{name}")},
+        "spec": {"replicas": if ready { 1 } else { 2 }},
+        "status": {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "readyReplicas": 1,
+            "availableReplicas": 1, "conditions": [{"type": "Available", "status": status}]},
+    });
+    if let Some(owner) = owner {
+        let owner = json!({"kind": "Deployment", "name": owner, "uid": format!("uid-{owner}")});
+        object["metadata"]["ownerReferences"] = Value::from(vec![owner]);
+    }
+    Object::from_json(object.to_string()).unwrap()
+}
+
+pub(super) fn deployment(name: &str) -> Object {
+    object("Deployment", name, None, true)
+}
+
+/// All that a cluster has of one app.
+#[derive(Debug, Clone)]
+pub(super) struct Has {
+    pub(super) cluster: &'static str,
+    pub(super) app: &'static str,
+    pub(super) objects: Vec<Object>,
+    pub(super) hooks: BTreeSet<usize>,
+    pub(super) rejected: Vec<Rejected>,
+    /// False if a Kind is covered only where there is an object of it, or bundles have a list of it.
+    pub(super) is_every_kind_covered: bool,
+}
+
+pub(super) fn has(
+    cluster: &'static str,
+    app: &'static str,
+    objects: impl Into<Vec<Object>>,
+) -> Has {
+    Has {
+        cluster,
+        app,
+        objects: objects.into(),
+        hooks: BTreeSet::new(),
+        rejected: Vec::new(),
+        is_every_kind_covered: true,
+    }
+}
+
+impl Has {
+    pub(super) fn event(self) -> Event {
+        let covered = if self.is_every_kind_covered {
+            CoveredKinds::partial()
+        } else {
+            CoveredKinds::of(Coverage::default(), &self.objects, &self.rejected)
+        };
+        let report = ApplicationReport {
+            application: shop(),
+            app: self.app.into(),
+            objects: self.objects,
+            hooks: self.hooks,
+            rejected: self.rejected,
+            covered,
+        };
+        Event::Cluster(ClusterEvent::Application {
+            cluster: self.cluster.parse().unwrap(),
+            report: Box::new(report),
+        })
+    }
+}
+
+pub(super) fn synced(cluster: &str) -> Event {
+    let cluster = cluster.parse().unwrap();
+    Event::Cluster(ClusterEvent::Synced { cluster })
+}
+
+pub(super) fn stale(cluster: &str) -> Event {
+    Event::Cluster(ClusterEvent::Stale {
+        cluster: cluster.parse().unwrap(),
+        reason: "connection refused".to_owned(),
+    })
+}
+
+pub(super) fn removed(cluster: &str) -> Event {
+    let cluster = cluster.parse().unwrap();
+    Event::Cluster(ClusterEvent::Removed { cluster })
+}
+
+/// A stage without contexts that forgets what is gone after [`GONE_FOR_MS`].
+pub(super) fn stage() -> Stage {
+    let mut stage = Stage::new(&[]);
+    stage.pipeline = stage
+        .take_pipeline()
+        .listing_gone_for(Duration::from_millis(GONE_FOR_MS.unsigned_abs()));
+    stage
+}
+
+impl Stage {
+    pub(super) fn tell(&mut self, has: Has, now_ms: i64) {
+        self.pipeline.handle(has.event(), now_ms);
+    }
+
+    /// Everything that is listed of the application, one line each; none where it is not known.
+    pub(super) fn shop(&self) -> Option<Vec<String>> {
+        let found = self
+            .read_model
+            .inspect(|it| it.found_application(&shop()).cloned())?;
+        let mut lines = Vec::new();
+        for app in &found.apps {
+            for view in &app.clusters {
+                for resource in view.resources() {
+                    let line = line(resource);
+                    let stale = view.report().stale().map_or("", |_| " stale");
+                    lines.push(format!("{} {} {line}{stale}", app.name, view.cluster()));
+                }
+            }
+        }
+        Some(lines)
+    }
+
+    pub(super) fn lines(&self) -> Vec<String> {
+        self.shop().unwrap_or_default()
+    }
+
+    /// The state of the application as a whole.
+    pub(super) fn ready(&self) -> String {
+        let query = kindsight_status::StatusQuery::default();
+        let subject = self.read_model.dig(&shop(), &query).unwrap();
+        let answer = serde_json::to_value(subject.answer(&query).unwrap()).unwrap();
+        answer["ready-status"].as_str().unwrap().to_owned()
+    }
+}
+
+pub(super) fn line(resource: &ResourceView) -> String {
+    let role = match (resource.role, resource.owner) {
+        (Role::Sent, _) => "sent",
+        (Role::Unsent, None) => "root",
+        (Role::Unsent, Some(_)) => "child",
+        (Role::Hook, _) => "hook",
+        (Role::Gone, _) => "gone",
+    };
+    let since_ms = resource.since_ms.unwrap();
+    let (name, state, reason) = (
+        &resource.name,
+        &resource.verdict.state,
+        &resource.verdict.reason,
+    );
+    format!("{role} {name} {state} {reason} {since_ms}").replace("  ", " ")
+}

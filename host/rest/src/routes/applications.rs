@@ -1,0 +1,71 @@
+//! Lists of applications and of clusters.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::response::Response;
+use kindsight_api::applications::{ApplicationList, ApplicationParameters};
+use kindsight_api::clusters::ClusterList;
+use kindsight_api::problem::{PartialProblem, ProblemDocument};
+use kindsight_status::{ApplicationQuery, clipped};
+
+use crate::AppState;
+use crate::answer::{Answers, Chunks};
+use crate::problem::Problem;
+use crate::routes::errors::CommonErrors;
+
+/// Applications
+///
+/// Every application with the state of all its resources together: those that are recorded, and those that
+/// were found in the clusters, whose project and version are `-`. In order of their names.
+#[utoipa::path(
+    get,
+    path = "/v2/applications",
+    tag = "status",
+    params(ApplicationParameters),
+    responses(
+        (status = 200, description = "The applications that are selected.", body = ApplicationList<'static>),
+        (status = 404, description = "No application has the name, or nobody knows the cluster; the problem lists those that are near.", body = ProblemDocument, content_type = "application/problem+json"),
+        CommonErrors,
+    ),
+)]
+pub(crate) async fn applications(
+    State(app): State<AppState>,
+    Extension(answers): Extension<Arc<Answers>>,
+    pairs: Result<Query<Vec<(String, String)>>, QueryRejection>,
+) -> Result<Response, Problem> {
+    let query = ApplicationQuery::parse(pairs?.0).map_err(Problem::invalid)?;
+    let write = move |to: &mut Chunks| to.json(&app.read_model.applications(&query)?.answer());
+    // How many there are is not known beforehand.
+    answers.json(false, write).await
+}
+
+/// Clusters
+///
+/// Every cluster that is configured, with the connection to it. In order of their names.
+#[utoipa::path(
+    get,
+    path = "/v2/clusters",
+    tag = "status",
+    responses(
+        (status = 200, description = "The clusters.", body = ClusterList<'static>),
+        CommonErrors,
+    ),
+)]
+pub(crate) async fn clusters(
+    State(app): State<AppState>,
+    Extension(answers): Extension<Arc<Answers>>,
+    pairs: Result<Query<Vec<(String, String)>>, QueryRejection>,
+) -> Result<Response, Problem> {
+    if let Some((name, _)) = pairs?.0.first() {
+        return Err(Problem::invalid(vec![unknown(name)]));
+    }
+    let write = move |to: &mut Chunks| to.json(&app.read_model.clusters().answer());
+    answers.json(false, write).await
+}
+
+fn unknown(name: &str) -> PartialProblem {
+    PartialProblem::new(clipped(name), "unknown parameter", "no parameters")
+}

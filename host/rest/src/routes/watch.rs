@@ -1,0 +1,197 @@
+//! Streams of changes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Extension;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, Request, State};
+use axum::response::Response;
+use kindsight_api::applications::ApplicationParameters;
+use kindsight_api::problem::{PartialProblem, ProblemDocument};
+use kindsight_api::status::{StatusAnswer, StatusParameters};
+use kindsight_api::watch::{ApplicationsEvent, EventName, StatusEvent};
+use kindsight_model::DigName;
+use kindsight_status::{
+    ApplicationQuery, Applications, ChangedSubject, Instance, ReadModel, StatusQuery, Subject,
+    change, dig_name,
+};
+
+use crate::AppState;
+use crate::answer::{Answers, Chunks};
+use crate::limits::LIST_GATHER;
+use crate::problem::Problem;
+use crate::routes::errors::CommonErrors;
+use crate::routes::status::{DigPath, Pairs, invalid_path, is_probably_small, missing, read};
+use crate::stream::{Streams, Watched, write_event};
+
+/// Status of a deployment intent group, followed
+///
+/// Server-sent events: `snapshot` with the whole status, then a `change` for each change with only what
+/// changed. Parameters are those of the status. The id of an event is a generation; a client that comes back
+/// with it in `Last-Event-ID` gets what changed since, or a fresh snapshot where the server does not know
+/// that any more. A client that reads more slowly than things change gets fewer events. A comment comes every
+/// 15 seconds in which nothing else does. `problem` comes before the end where the group, or a name to filter
+/// by, is not there any more.
+#[utoipa::path(
+    get,
+    path = "/v2/projects/{project}/composite-apps/{composite-app}/{version}/deployment-intent-groups/{deployment-intent-group}/status/watch",
+    tag = "status",
+    params(DigPath, StatusParameters),
+    responses(
+        (status = 200, description = "The events; each `data` is one line of JSON.", body = StatusEvent<'static>, content_type = "text/event-stream"),
+        (status = 404, description = "The group, the instance, or a name to filter by does not exist.", body = ProblemDocument, content_type = "application/problem+json"),
+        CommonErrors,
+    ),
+)]
+pub(crate) async fn watch_status(
+    State(app): State<AppState>,
+    Extension(answers): Extension<Arc<Answers>>,
+    Extension(streams): Extension<Arc<Streams>>,
+    path: Result<Path<DigPath>, PathRejection>,
+    pairs: Pairs,
+    request: Request,
+) -> Result<Response, Problem> {
+    let DigPath {
+        project,
+        composite_app,
+        version,
+        deployment_intent_group: dig,
+    } = path?.0;
+    let name = dig_name(&project, &composite_app, &version, &dig).map_err(invalid_path)?;
+    let query = read(pairs)?;
+    if query.instance == Instance::List {
+        let problem = PartialProblem::new(
+            "instance",
+            "a list of instances cannot be followed",
+            "the id of an instance, or no `instance`",
+        );
+        return Err(Problem::invalid(vec![problem]));
+    }
+    let watched = WatchedStatus { name, query };
+    // A name to filter by that does not exist is an error now, and not an event.
+    let subject = watched.read(&app.read_model)?;
+    subject.answer(&watched.query)?;
+    streams.follow(app.read_model, answers, watched, &request.into_parts().0)
+}
+
+/// Applications, followed
+///
+/// Server-sent events, as for the status of one: `snapshot` with the list, then a `change` with the
+/// applications that changed, each as a whole, and the names of those that are not there any more. Changes of
+/// a quarter of a second come together.
+#[utoipa::path(
+    get,
+    path = "/v2/applications/watch",
+    tag = "status",
+    params(ApplicationParameters),
+    responses(
+        (status = 200, description = "The events; each `data` is one line of JSON.", body = ApplicationsEvent<'static>, content_type = "text/event-stream"),
+        (status = 404, description = "No application has the name, or nobody knows the cluster; the problem lists those that are near.", body = ProblemDocument, content_type = "application/problem+json"),
+        CommonErrors,
+    ),
+)]
+pub(crate) async fn watch_applications(
+    State(app): State<AppState>,
+    Extension(answers): Extension<Arc<Answers>>,
+    Extension(streams): Extension<Arc<Streams>>,
+    pairs: Pairs,
+    request: Request,
+) -> Result<Response, Problem> {
+    let query = ApplicationQuery::parse(pairs?.0).map_err(Problem::invalid)?;
+    let watched = WatchedApplications { query };
+    streams.follow(app.read_model, answers, watched, &request.into_parts().0)
+}
+
+/// The status of one application.
+struct WatchedStatus {
+    name: DigName,
+    query: StatusQuery,
+}
+
+impl Watched for WatchedStatus {
+    type State = Subject;
+    const GATHER: Duration = Duration::ZERO;
+
+    fn read(&self, model: &ReadModel) -> Result<Subject, Problem> {
+        model.dig(&self.name, &self.query).map_err(missing)
+    }
+
+    fn is_concerned_by(&self, state: &Subject, changed: &ChangedSubject) -> bool {
+        state.is_concerned_by(changed)
+    }
+
+    fn follows(&self, before: &Subject, after: &Subject) -> bool {
+        before.is_same_instance(after)
+    }
+
+    fn is_probably_small(&self, state: &Subject) -> bool {
+        is_probably_small(state, &self.query)
+    }
+
+    fn write_snapshot(&self, state: &Subject, to: &mut Chunks) -> Result<(), Problem> {
+        write_event(to, EventName::Snapshot, &state.answer(&self.query)?)
+    }
+
+    fn write_change(
+        &self,
+        before: &Subject,
+        after: &Subject,
+        to: &mut Chunks,
+    ) -> Result<(), Problem> {
+        let (before, after) = (before.answer(&self.query)?, after.answer(&self.query)?);
+        let (StatusAnswer::Status(before), StatusAnswer::Status(after)) = (before, after) else {
+            return Ok(());
+        };
+        match change(&before, &after) {
+            Some(change) => write_event(to, EventName::Change, &change),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The list of applications.
+struct WatchedApplications {
+    query: ApplicationQuery,
+}
+
+impl Watched for WatchedApplications {
+    type State = Applications;
+    const GATHER: Duration = LIST_GATHER;
+
+    fn read(&self, model: &ReadModel) -> Result<Applications, Problem> {
+        Ok(model.applications(&self.query)?)
+    }
+
+    fn is_concerned_by(&self, _: &Applications, changed: &ChangedSubject) -> bool {
+        let is_cluster = matches!(
+            changed,
+            ChangedSubject::Cluster(_) | ChangedSubject::Connection(_)
+        );
+        !is_cluster
+    }
+
+    fn follows(&self, _: &Applications, _: &Applications) -> bool {
+        true
+    }
+
+    fn is_probably_small(&self, _: &Applications) -> bool {
+        false
+    }
+
+    fn write_snapshot(&self, state: &Applications, to: &mut Chunks) -> Result<(), Problem> {
+        write_event(to, EventName::Snapshot, &state.answer())
+    }
+
+    fn write_change(
+        &self,
+        before: &Applications,
+        after: &Applications,
+        to: &mut Chunks,
+    ) -> Result<(), Problem> {
+        match after.change_since(before) {
+            Some(change) => write_event(to, EventName::Change, &change),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Lists of applications and clusters, and the status of applications that were found.
+
+use kindsight_status::{ConnectionState, ConnectionView, FactsView, Reported};
+
+use super::*;
+
+pub(super) const SHOP: &str =
+    "/v2/projects/-/composite-apps/shop/-/deployment-intent-groups/web/status";
+
+pub(super) fn shop() -> DigName {
+    DigName::found("shop", Some("web")).unwrap()
+}
+
+/// An application that was found, which failed, and the connection to its cluster, which was lost.
+pub(super) fn publish(read_model: &ReadModel) {
+    let cluster = ClusterName::new("kubeconfig", "prod").unwrap();
+    let front = r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"front","namespace":"web"}}"#;
+    let input = ClusterInput {
+        cluster: cluster.clone(),
+        namespace: "".into(),
+        expected: Vec::new(),
+        reported: Some(Reported {
+            objects: [Object::from_json(front).unwrap()].into(),
+            verdicts: vec![Verdict::host(Phase::Failed, "Crashing", "it crashes")],
+            hooks: [].into(),
+            ..Reported::default()
+        }),
+        unseen: Vec::new(),
+        faults: Vec::new(),
+    };
+    let view = ContextView {
+        id: None,
+        meta: Some(shop()),
+        status: None,
+        apps: vec![AppView {
+            name: "front".into(),
+            clusters: vec![Arc::new(project(input, None, 0))],
+        }],
+        faults: Vec::new(),
+    };
+    read_model.publish_found(&shop(), Some(view));
+    let connection = ConnectionView {
+        state: ConnectionState::Stale,
+        since_ms: 0,
+        reason: Some("the cluster cannot be reached: refused".into()),
+        faults: ["report `x.json`: bad".into()].into(),
+        heard_ms: None,
+        facts: Some(Arc::new(FactsView {
+            origin: "admin@prod".into(),
+            server_version: Some("v1.34.1".into()),
+            not_covered: vec!["Secret: forbidden".into()],
+            objects: 1,
+            watches: 50,
+            heard_ms: Some(0),
+        })),
+    };
+    read_model.publish_connection(&cluster, Some(connection));
+}
+
+#[tokio::test]
+async fn every_application_is_listed() {
+    let answer = get("/v2/applications").await;
+    assert_eq!(answer.status, StatusCode::OK);
+    let json = answer.json();
+    let names = json["applications"].as_array().unwrap().iter();
+    let names: Vec<_> = names.map(|it| &it["composite-app-name"]).collect();
+    assert_eq!(names, ["shop", "compositevfw"]);
+    let shop = &json["applications"][0];
+    assert_eq!(shop["ready-status"], "Failed");
+    assert_eq!(shop["worst"]["name"], "front");
+    assert_eq!(shop["since"], "1970-01-01T00:00:00Z");
+}
+
+#[tokio::test]
+async fn a_list_is_filtered_and_what_is_wrong_is_told() {
+    let listed = async |query: &str| {
+        let json = get(&format!("/v2/applications?{query}")).await.json();
+        json["applications"].as_array().unwrap().len()
+    };
+    assert_eq!(listed("state=failed&cluster=kubeconfig%2Bprod").await, 1);
+    assert_eq!(listed("state=ready").await, 0);
+    assert_eq!(listed("name=vfw_deployment_intent_group").await, 1);
+    let answer = get("/v2/applications?name=shpo").await;
+    answer.problem(StatusCode::NOT_FOUND);
+    let expected = answer.json()["problems"][0]["expected"].clone();
+    assert_eq!(expected, "one of `-/shop/-/web`");
+    for query in ["state=well", "x=1", "cluster=prod"] {
+        let answer = get(&format!("/v2/applications?{query}")).await;
+        answer.problem(StatusCode::BAD_REQUEST);
+    }
+}
+
+#[tokio::test]
+async fn what_was_found_is_answered_on_the_route_of_groups() {
+    let json = get(SHOP).await.json();
+    assert_eq!(
+        (&json["project"], &json["name"]),
+        (&"-".into(), &"web".into())
+    );
+    assert_eq!(json["ready-status"], "Failed");
+    let json = get(&format!("{SHOP}?type=rsync")).await.json();
+    assert_eq!(json.get("ready-status"), None);
+    get(&format!("{SHOP}?instance="))
+        .await
+        .problem(StatusCode::BAD_REQUEST);
+    get(&SHOP.replace("/web/", "/other/"))
+        .await
+        .problem(StatusCode::NOT_FOUND);
+    for wrong in ["/shop/v1/", "/-/-/", "/a..%20/-/"] {
+        let answer = get(&SHOP.replace("/shop/-/", wrong)).await;
+        assert_eq!(
+            answer.problem(StatusCode::BAD_REQUEST),
+            "the path is not valid"
+        );
+        assert_eq!(
+            answer.json()["problems"].as_array().unwrap().len(),
+            1,
+            "{wrong}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn every_cluster_is_listed_with_its_connection() {
+    let json = get("/v2/clusters").await.json();
+    assert_eq!(
+        json,
+        serde_json::json!({"clusters": [{
+            "cluster-provider": "kubeconfig",
+            "cluster": "prod",
+            "origin": "admin@prod",
+            "connection": "stale",
+            "since": "1970-01-01T00:00:00Z",
+            "error": "the cluster cannot be reached: refused",
+            "server-version": "v1.34.1",
+            "not-covered": ["Secret: forbidden"],
+            "objects": 1,
+            "watches": 50,
+            "last-event": "1970-01-01T00:00:00Z",
+            "faults": ["report `x.json`: bad"],
+        }]})
+    );
+    get("/v2/clusters?name=prod")
+        .await
+        .problem(StatusCode::BAD_REQUEST);
+}

@@ -1,0 +1,283 @@
+//! Streams of changes: events over the router, and their end with the server.
+
+use std::future::poll_fn;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use axum::body::{Bytes, HttpBody as _};
+use kindsight_status::{SUBSCRIPTION_CHANGES_MAX, Snapshot};
+
+use super::applications::{SHOP, shop};
+use super::connections::serve_to;
+use super::*;
+use crate::Ended;
+
+/// A stream that is read event by event.
+struct Reader(Body);
+
+impl Reader {
+    async fn open(router: Router, uri: &str, last: Option<&str>) -> Self {
+        let mut request = Request::builder().uri(uri);
+        if let Some(last) = last {
+            request = request.header("Last-Event-ID", last);
+        }
+        let request = request.body(Body::empty()).unwrap();
+        let response = router.oneshot(request).await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK);
+        let kind = &response.headers()[header::CONTENT_TYPE];
+        assert_eq!(kind, "text/event-stream");
+        Self(response.into_body())
+    }
+
+    async fn part(&mut self) -> Option<Bytes> {
+        let body = &mut self.0;
+        let frame = poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await?;
+        Some(frame.unwrap().into_data().unwrap())
+    }
+
+    /// The text up to an empty line; none at the end.
+    async fn text(&mut self) -> Option<String> {
+        let mut text = String::new();
+        while !text.ends_with("\n\n") {
+            text.push_str(std::str::from_utf8(&self.part().await?).unwrap());
+        }
+        Some(text)
+    }
+
+    /// Name, id and data of the next event.
+    async fn event(&mut self) -> (String, String, Value) {
+        let text = self.text().await.expect("an event");
+        let field = |name: &str| {
+            let mut lines = text.lines();
+            let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+            value.unwrap_or_default().to_owned()
+        };
+        assert_eq!(text.matches("data: ").count(), 1, "{text}");
+        let data = serde_json::from_str(&field("data")).unwrap();
+        (field("event"), field("id"), data)
+    }
+}
+
+/// The application that was found, with an object in this phase, whose text has line breaks.
+fn shop_view(phase: Phase) -> ContextView {
+    let front = "{\"apiVersion\":\"apps/v1\",\n\"kind\":\"Deployment\",\r\n\"metadata\":{\"name\":\"front\",\"namespace\":\"web\"}}";
+    let input = ClusterInput {
+        cluster: ClusterName::new("kubeconfig", "prod").unwrap(),
+        namespace: "".into(),
+        expected: Vec::new(),
+        reported: Some(kindsight_status::Reported {
+            objects: [Object::from_json(front).unwrap()].into(),
+            verdicts: vec![Verdict::host(phase, "", "")],
+            ..kindsight_status::Reported::default()
+        }),
+        unseen: Vec::new(),
+        faults: Vec::new(),
+    };
+    ContextView {
+        id: None,
+        meta: Some(shop()),
+        status: None,
+        apps: vec![AppView {
+            name: "front".into(),
+            clusters: vec![Arc::new(project(input, None, 0))],
+        }],
+        faults: Vec::new(),
+    }
+}
+
+fn watched(limits: Limits) -> (Arc<ReadModel>, Router) {
+    let state = state(limits);
+    (Arc::clone(&state.read_model), router(state))
+}
+
+fn publish(model: &ReadModel, phase: Phase) -> String {
+    model.publish_found(&shop(), Some(shop_view(phase)));
+    model.inspect(Snapshot::generation).to_string()
+}
+
+#[tokio::test]
+async fn a_status_is_followed_from_a_snapshot_by_changes_until_it_is_gone() {
+    let (model, router) = watched(Limits::default());
+    let mut reader = Reader::open(router, &format!("{SHOP}/watch?output=detail"), None).await;
+    let (name, _, data) = reader.event().await;
+    assert_eq!(
+        (&*name, &data["ready-status"]),
+        ("snapshot", &"Failed".into())
+    );
+
+    let generation = publish(&model, Phase::Ready);
+    let (name, id, data) = reader.event().await;
+    assert_eq!((&*name, &id), ("change", &generation));
+    assert_eq!(data["status"]["ready-status"], "Ready");
+    let resource = &data["status"]["apps"][0]["clusters"][0]["resources"][0];
+    assert_eq!(resource["cluster-status"], "Ready");
+    assert_eq!(resource["detail"]["kind"], "Deployment");
+
+    // What changes nothing of it, or something else, is not told.
+    publish(&model, Phase::Ready);
+    let other = DigName::found("cart", Some("web")).unwrap();
+    model.publish_found(&other, Some(shop_view(Phase::Failed)));
+    publish(&model, Phase::Pending);
+    let (_, _, data) = reader.event().await;
+    assert_eq!(data["status"]["ready-status"], "Pending");
+
+    model.publish_found(&shop(), None);
+    let (name, _, problem) = reader.event().await;
+    assert_eq!((&*name, &problem["status"]), ("problem", &404.into()));
+    assert_eq!(reader.text().await, None);
+}
+
+#[tokio::test]
+async fn a_client_that_comes_back_gets_what_changed_since_or_a_fresh_snapshot() {
+    let (model, router) = watched(Limits::default());
+    let path = format!("{SHOP}/watch");
+    let mut reader = Reader::open(router.clone(), &path, None).await;
+    let (_, id, _) = reader.event().await;
+    drop(reader);
+    publish(&model, Phase::Ready);
+
+    let mut again = Reader::open(router.clone(), &path, Some(&id)).await;
+    let (name, _, data) = again.event().await;
+    assert_eq!(name, "change");
+    assert_eq!(data["status"]["ready-status"], "Ready");
+    for (path, last) in [
+        (&*path, "99"),
+        (&*path, "what"),
+        (&*format!("{path}?output=summary"), &*id),
+    ] {
+        let mut reader = Reader::open(router.clone(), path, Some(last)).await;
+        assert_eq!(reader.event().await.0, "snapshot");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_comes_back_and_missed_nothing_is_answered_at_once() {
+    let (_, router) = watched(Limits::default());
+    let path = format!("{SHOP}/watch");
+    let mut reader = Reader::open(router.clone(), &path, None).await;
+    let (_, id, _) = reader.event().await;
+    drop(reader);
+    let mut again = Reader::open(router, &path, Some(&id)).await;
+    assert_eq!(again.text().await.unwrap(), ":\n\n");
+}
+
+#[tokio::test]
+async fn a_slow_reader_gets_one_fresh_snapshot_for_all_that_it_missed() {
+    let (model, router) = watched(Limits::default());
+    let mut reader = Reader::open(router, &format!("{SHOP}/watch"), None).await;
+    assert_eq!(reader.event().await.0, "snapshot");
+    for round in 0..=SUBSCRIPTION_CHANGES_MAX {
+        let phase = [Phase::Pending, Phase::Failed][round % 2];
+        publish(&model, phase);
+    }
+    let generation = publish(&model, Phase::Ready);
+    let (name, _, data) = reader.event().await;
+    assert_eq!(
+        (&*name, &data["ready-status"]),
+        ("snapshot", &"Ready".into())
+    );
+    let after = publish(&model, Phase::Failed);
+    let (name, id, _) = reader.event().await;
+    assert_eq!((&*name, &id), ("change", &after));
+    assert_ne!(generation, after);
+}
+
+#[tokio::test]
+async fn a_list_is_followed_by_the_applications_that_changed() {
+    let (model, router) = watched(Limits::default());
+    let mut reader = Reader::open(router, "/v2/applications/watch", None).await;
+    let (name, _, data) = reader.event().await;
+    assert_eq!(
+        (&*name, data["applications"].as_array().unwrap().len()),
+        ("snapshot", 2)
+    );
+    publish(&model, Phase::Ready);
+    let (name, _, data) = reader.event().await;
+    assert_eq!(name, "change");
+    let changed = data["applications"].as_array().unwrap();
+    assert_eq!(changed.len(), 1);
+    assert_eq!(changed[0]["ready-status"], "Ready");
+    model.publish_found(&shop(), None);
+    let (_, _, data) = reader.event().await;
+    assert_eq!(data["gone"][0]["composite-app-name"], "shop");
+}
+
+#[tokio::test]
+async fn silence_is_filled_with_comments() {
+    let limits = Limits {
+        heartbeat: Duration::from_millis(1),
+        ..Limits::default()
+    };
+    let (_, router) = watched(limits);
+    let mut reader = Reader::open(router, &format!("{SHOP}/watch"), None).await;
+    assert_eq!(reader.event().await.0, "snapshot");
+    for _ in 0..2 {
+        assert_eq!(reader.text().await.unwrap(), ":\n\n");
+    }
+}
+
+#[tokio::test]
+async fn streams_are_limited_in_number_and_their_events_in_size() {
+    let limits = Limits {
+        streams_max: 1,
+        answer_bytes_max: 100,
+        ..Limits::default()
+    };
+    let (_, router) = watched(limits);
+    let path = format!("{SHOP}/watch");
+    let mut reader = Reader::open(router.clone(), "/v2/applications/watch", None).await;
+    let again = Request::builder().uri(&path).body(Body::empty()).unwrap();
+    let refused = answered(router.clone(), again).await;
+    refused.problem(StatusCode::SERVICE_UNAVAILABLE);
+    let (name, _, problem) = reader.event().await;
+    assert_eq!(name, "problem");
+    assert!(
+        problem["detail"]
+            .to_string()
+            .contains("larger than 100 bytes"),
+        "{problem}"
+    );
+    assert_eq!(reader.text().await, None);
+    drop(reader);
+    Reader::open(router, &path, None).await;
+}
+
+#[tokio::test]
+async fn names_that_do_not_exist_are_refused_before_the_stream_begins() {
+    for (path, status) in [
+        (
+            SHOP.replace("shop", "cart") + "/watch",
+            StatusCode::NOT_FOUND,
+        ),
+        (format!("{SHOP}/watch?app=back"), StatusCode::NOT_FOUND),
+        (format!("{SHOP}/watch?output=much"), StatusCode::BAD_REQUEST),
+        (format!("{STATUS}/watch?instance="), StatusCode::BAD_REQUEST),
+        (
+            "/v2/applications/watch?name=cart".to_owned(),
+            StatusCode::NOT_FOUND,
+        ),
+    ] {
+        get(&path).await.problem(status);
+    }
+}
+
+#[tokio::test]
+async fn a_stream_ends_when_the_server_stops() {
+    let client = |address| {
+        let mut stream = TcpStream::connect(address).unwrap();
+        let request = format!("GET {SHOP}/watch HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut lines = BufReader::new(stream).lines();
+        let event = lines.find(|line| line.as_ref().unwrap() == "event: snapshot");
+        assert!(event.is_some());
+        lines
+    };
+    let (rest, ended) = serve_to(Limits::default(), client).await;
+    assert_eq!(ended, Ended::Drained);
+    // It is ended as a whole answer is.
+    assert_eq!(
+        rest.map(Result::unwrap).filter(|line| line == "0").count(),
+        1
+    );
+}

@@ -1,0 +1,187 @@
+//! Changes of answers: what somebody who follows one is sent after the answer itself.
+//!
+//! [`change`] compares two answers to the same query, [`apply`] makes the later one of the earlier one. They
+//! differ from the later answer in the order of apps, clusters and resources alone: what is new is last.
+
+mod apply;
+mod list;
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use kindsight_api::status::{App, Cluster, Resource, Status};
+use kindsight_api::watch::{Gone, GoneCluster, GoneResource, StatusChange};
+use kindsight_model::Gvk;
+
+use crate::answer::Resources;
+
+pub use apply::apply;
+
+type AnsweredApp<'a> = App<'a, Resources<'a>>;
+type AnsweredCluster<'a> = Cluster<'a, Resources<'a>>;
+
+/// The change from one answer to another to the same query; none if they tell the same.
+///
+/// The cost grows with the resources of the clusters that changed: an app in a cluster that did not change
+/// shares its resources with the answer before.
+pub fn change<'a>(
+    before: &'a Status<'a, Resources<'a>>,
+    after: &'a Status<'a, Resources<'a>>,
+) -> Option<StatusChange<'a>> {
+    let mut gone = Vec::new();
+    let apps = changed_apps(&before.apps, &after.apps, &mut gone);
+    let is_same = apps.is_empty() && gone.is_empty() && is_same_head(before, after);
+    (!is_same).then(|| StatusChange {
+        gone,
+        status: with_apps(after, apps),
+    })
+}
+
+/// Returns whether everything but the apps is the same.
+fn is_same_head<R>(before: &Status<'_, R>, after: &Status<'_, R>) -> bool {
+    before.app == after.app
+        && before.name == after.name
+        && before.state == after.state
+        && before.status == after.status
+        && before.message == after.message
+        && before.rsync_status == after.rsync_status
+        && before.cluster_status == after.cluster_status
+        && before.readiness == after.readiness
+        && before.faults == after.faults
+}
+
+/// The same status with other apps.
+fn with_apps<'a, R>(status: &Status<'a, R>, apps: Vec<App<'a>>) -> Status<'a> {
+    Status {
+        app: status.app.clone(),
+        name: status.name.clone(),
+        state: status.state.clone(),
+        status: status.status.clone(),
+        message: status.message.clone(),
+        rsync_status: status.rsync_status.clone(),
+        cluster_status: status.cluster_status.clone(),
+        readiness: status.readiness.clone(),
+        faults: status.faults.clone(),
+        apps,
+    }
+}
+
+fn changed_apps<'a>(
+    before: &'a [AnsweredApp<'a>],
+    after: &'a [AnsweredApp<'a>],
+    gone: &mut Vec<Gone<'a>>,
+) -> Vec<App<'a>> {
+    let known: HashMap<&str, &AnsweredApp<'_>> = before.iter().map(|it| (&*it.name, it)).collect();
+    let there: HashSet<&str> = after.iter().map(|it| &*it.name).collect();
+    let left = before.iter().filter(|it| !there.contains(&*it.name));
+    gone.extend(left.map(|it| Gone {
+        app: it.name.clone(),
+        cluster: None,
+        resource: None,
+    }));
+    let changed = after.iter().filter_map(|app| {
+        let known = known.get(&*app.name);
+        let clusters = known.map_or(&[][..], |it| &it.clusters);
+        let clusters = changed_clusters(&app.name, clusters, &app.clusters, gone);
+        let is_same = clusters.is_empty() && known.is_some_and(|it| it.readiness == app.readiness);
+        (!is_same).then(|| App {
+            name: app.name.clone(),
+            readiness: app.readiness.clone(),
+            clusters,
+        })
+    });
+    changed.collect()
+}
+
+fn changed_clusters<'a>(
+    app: &'a str,
+    before: &'a [AnsweredCluster<'a>],
+    after: &'a [AnsweredCluster<'a>],
+    gone: &mut Vec<Gone<'a>>,
+) -> Vec<Cluster<'a>> {
+    let known: HashMap<_, _> = before.iter().map(|it| (place(it), it)).collect();
+    let there: HashSet<_> = after.iter().map(place).collect();
+    let left = before.iter().filter(|it| !there.contains(&place(it)));
+    gone.extend(left.map(|it| of_cluster(app, it, None)));
+    let changed = after.iter().filter_map(|cluster| {
+        let Some(known) = known.get(&place(cluster)) else {
+            return Some(with_resources(cluster, cluster.resources.iter().collect()));
+        };
+        let resources = changed_resources(app, known, cluster, gone);
+        let is_same = resources.is_empty()
+            && known.readiness == cluster.readiness
+            && known.faults == cluster.faults;
+        (!is_same).then(|| with_resources(cluster, resources))
+    });
+    changed.collect()
+}
+
+/// The resources that changed or are new. Where several have the same identity, as with `type=rsync` those
+/// of one name in several namespaces, the cluster as a whole goes and comes.
+fn changed_resources<'a>(
+    app: &'a str,
+    before: &'a AnsweredCluster<'a>,
+    after: &'a AnsweredCluster<'a>,
+    gone: &mut Vec<Gone<'a>>,
+) -> Vec<Resource<'a>> {
+    if before.resources.is_same(&after.resources) {
+        return Vec::new();
+    }
+    let known: Vec<Resource<'a>> = before.resources.iter().collect();
+    let now: Vec<Resource<'a>> = after.resources.iter().collect();
+    let by_identity: HashMap<_, _> = known.iter().map(|it| (identity(it), it)).collect();
+    let there: HashSet<_> = now.iter().map(identity).collect();
+    if by_identity.len() < known.len() || there.len() < now.len() {
+        if known == now {
+            return Vec::new();
+        }
+        gone.push(of_cluster(app, before, None));
+        return now;
+    }
+    let left = known.iter().filter(|it| !there.contains(&identity(it)));
+    gone.extend(left.map(|it| of_cluster(app, before, Some(it))));
+    let is_changed = |it: &&Resource<'a>| by_identity.get(&identity(it)) != Some(it);
+    now.iter().filter(is_changed).cloned().collect()
+}
+
+fn with_resources<'a, R>(cluster: &Cluster<'a, R>, resources: Vec<Resource<'a>>) -> Cluster<'a> {
+    Cluster {
+        cluster_provider: cluster.cluster_provider.clone(),
+        cluster: cluster.cluster.clone(),
+        readiness: cluster.readiness.clone(),
+        faults: cluster.faults.clone(),
+        resources,
+    }
+}
+
+fn of_cluster<'a, R>(
+    app: &'a str,
+    cluster: &Cluster<'a, R>,
+    resource: Option<&Resource<'a>>,
+) -> Gone<'a> {
+    Gone {
+        app: Cow::Borrowed(app),
+        cluster: Some(GoneCluster {
+            cluster_provider: cluster.cluster_provider.clone(),
+            cluster: cluster.cluster.clone(),
+        }),
+        resource: resource.map(|it| GoneResource {
+            gvk: it.gvk.clone(),
+            name: it.name.clone(),
+            namespace: it.namespace.clone(),
+        }),
+    }
+}
+
+/// Provider and name of a cluster.
+fn place<'c, R>(cluster: &'c Cluster<'_, R>) -> (&'c str, &'c str) {
+    (&cluster.cluster_provider, &cluster.cluster)
+}
+
+/// Identity of a resource in an app and a cluster.
+fn identity<'r>(resource: &'r Resource<'_>) -> (&'r Gvk, &'r str, &'r str) {
+    (&resource.gvk, &resource.namespace, &resource.name)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! Applies the change of an answer to the answer before.
+
+use std::collections::HashMap;
+
+use kindsight_api::status::{App, Cluster, Resource, Status};
+use kindsight_api::watch::{Gone, StatusChange};
+
+use super::{identity, place};
+
+/// Makes the answer before a change the one after it, but for the order of apps, clusters and resources:
+/// what is new is last.
+pub fn apply<'a>(status: &mut Status<'a>, change: StatusChange<'a>) {
+    for gone in &change.gone {
+        remove(status, gone);
+    }
+    let mut apps = std::mem::take(&mut status.apps);
+    let Status { apps: changed, .. } = &change.status;
+    if !changed.is_empty() {
+        put_apps(&mut apps, changed);
+    }
+    *status = Status {
+        apps,
+        ..change.status
+    };
+}
+
+fn remove(status: &mut Status<'_>, gone: &Gone<'_>) {
+    let Some(of) = &gone.cluster else {
+        return status.apps.retain(|it| it.name != gone.app);
+    };
+    let of = (&*of.cluster_provider, &*of.cluster);
+    let apps = status.apps.iter_mut().filter(|it| it.name == gone.app);
+    for app in apps {
+        let Some(resource) = &gone.resource else {
+            app.clusters.retain(|it| place(it) != of);
+            continue;
+        };
+        let is_gone = |it: &Resource<'_>| {
+            identity(it) == (&*resource.gvk, &*resource.namespace, &*resource.name)
+        };
+        for cluster in app.clusters.iter_mut().filter(|it| place(it) == of) {
+            cluster.resources.retain(|it| !is_gone(it));
+        }
+    }
+}
+
+fn put_apps<'a>(apps: &mut Vec<App<'a>>, changed: &[App<'a>]) {
+    for app in changed {
+        match apps.iter_mut().find(|it| it.name == app.name) {
+            None => apps.push(app.clone()),
+            Some(known) => {
+                known.readiness = app.readiness.clone();
+                put_clusters(&mut known.clusters, &app.clusters);
+            }
+        }
+    }
+}
+
+fn put_clusters<'a>(clusters: &mut Vec<Cluster<'a>>, changed: &[Cluster<'a>]) {
+    for cluster in changed {
+        match clusters.iter_mut().find(|it| place(it) == place(cluster)) {
+            None => clusters.push(cluster.clone()),
+            Some(known) => {
+                known.readiness = cluster.readiness.clone();
+                known.faults.clone_from(&cluster.faults);
+                put_resources(&mut known.resources, &cluster.resources);
+            }
+        }
+    }
+}
+
+fn put_resources<'a>(resources: &mut Vec<Resource<'a>>, changed: &[Resource<'a>]) {
+    let known: HashMap<_, usize> = resources
+        .iter()
+        .enumerate()
+        .map(|(position, it)| (identity(it), position))
+        .collect();
+    let known = changed.iter().map(|it| known.get(&identity(it)).copied());
+    let known: Vec<Option<usize>> = known.collect();
+    for (resource, position) in changed.iter().zip(known) {
+        match position.and_then(|position| resources.get_mut(position)) {
+            Some(known) => *known = resource.clone(),
+            None => resources.push(resource.clone()),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Changes of a list of applications.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use kindsight_api::applications::Application;
+use kindsight_api::status::CompositeApp;
+use kindsight_api::watch::{ApplicationsChange, GoneApplication};
+use kindsight_model::DigName;
+
+use crate::applications::Applications;
+use crate::read_model::Subject;
+
+impl Applications {
+    /// The change from an earlier answer to the same query to this one; none if they tell the same.
+    ///
+    /// An application that did not change costs two comparisons of pointers.
+    pub fn change_since<'a>(&'a self, before: &'a Self) -> Option<ApplicationsChange<'a>> {
+        let known: BTreeMap<&DigName, &Subject> = before.subjects().collect();
+        let mut change = ApplicationsChange::default();
+        let mut there = BTreeSet::new();
+        for (name, subject) in self.subjects() {
+            there.insert(name);
+            let known = known.get(name).copied();
+            if known.is_some_and(|it| it.shares_all_with(subject)) {
+                continue;
+            }
+            let was = known.and_then(|it| before.selected(it));
+            match self.selected(subject) {
+                is if is == was => {}
+                Some(application) => change.applications.push(application),
+                None => change.gone.extend(was.map(gone)),
+            }
+        }
+        let left = before.subjects().filter(|(name, _)| !there.contains(name));
+        let left = left.filter_map(|(_, it)| before.selected(it));
+        change.gone.extend(left.map(gone));
+        let is_same = change.gone.is_empty() && change.applications.is_empty();
+        (!is_same).then_some(change)
+    }
+}
+
+impl Subject {
+    /// Returns whether both were read without a change in between.
+    fn shares_all_with(&self, other: &Self) -> bool {
+        let is_same_context = match (&self.context, &other.context) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        is_same_context
+            && self.instance == other.instance
+            && (Arc::ptr_eq(&self.record, &other.record) || self.is_found())
+    }
+}
+
+fn gone(application: Application<'_>) -> GoneApplication<'_> {
+    GoneApplication {
+        app: CompositeApp {
+            profile: None,
+            ..application.app
+        },
+        name: application.name,
+    }
+}

@@ -1,0 +1,64 @@
+//! The list of clusters and the connections to them.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use kindsight_api::clusters::{ClusterConnection, ClusterList};
+use kindsight_model::ClusterName;
+
+use crate::FAULTS_SHOWN_MAX;
+use crate::connection::ConnectionView;
+use crate::moment::moment;
+use crate::read_model::ReadModel;
+
+/// Every cluster that is configured, as it was at one moment.
+#[derive(Debug)]
+pub struct Clusters(Vec<(ClusterName, Arc<ConnectionView>)>);
+
+impl ReadModel {
+    /// Every cluster that is configured.
+    pub fn clusters(&self) -> Clusters {
+        self.inspect(|snapshot| {
+            let all = snapshot.connections();
+            Clusters(
+                all.map(|(name, it)| (name.clone(), Arc::clone(it)))
+                    .collect(),
+            )
+        })
+    }
+}
+
+impl Clusters {
+    /// The answer, in order of the names.
+    pub fn answer(&self) -> ClusterList<'_> {
+        let clusters = self.0.iter().map(|(name, it)| connection(name, it));
+        ClusterList {
+            clusters: clusters.collect(),
+        }
+    }
+}
+
+fn connection<'a>(name: &'a ClusterName, view: &'a ConnectionView) -> ClusterConnection<'a> {
+    let facts = view.facts.as_deref();
+    ClusterConnection {
+        cluster_provider: (&*name.provider).into(),
+        cluster: (&*name.name).into(),
+        origin: facts.map_or("", |it| &it.origin).into(),
+        connection: view.state,
+        since: moment(view.since_ms),
+        error: view.reason.as_deref().map(Cow::Borrowed),
+        server_version: facts.and_then(|it| it.server_version.as_deref().map(Cow::Borrowed)),
+        not_covered: facts.map_or(&[][..], |it| &it.not_covered).into(),
+        objects: facts.map(|it| it.objects),
+        watches: facts.map(|it| it.watches),
+        last_event: view
+            .heard_ms
+            .max(facts.and_then(|it| it.heard_ms))
+            .and_then(moment),
+        faults: view
+            .faults
+            .get(..FAULTS_SHOWN_MAX)
+            .unwrap_or(&view.faults)
+            .into(),
+    }
+}

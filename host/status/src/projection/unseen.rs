@@ -1,0 +1,89 @@
+//! Resources of which the report has no object, and that are listed all the same.
+
+use std::sync::Arc;
+
+use kindsight_model::{Gvk, Object, Phase, Rejected, Verdict, host_reason};
+
+use crate::moment::moment;
+use crate::resource_view::{ResourceView, Role};
+
+/// A resource that was not sent and of which the report has no object, with the host's own verdict.
+#[derive(Debug, Clone)]
+pub struct Unseen {
+    gvk: Gvk,
+    namespace: Arc<str>,
+    name: Arc<str>,
+    /// The last that was known of it.
+    last: Option<Object>,
+    verdict: Verdict,
+    role: Role,
+}
+
+impl Unseen {
+    /// An object that was there until then, in Unix milliseconds, and that the cluster has no more.
+    pub fn gone(last: Object, since_ms: i64) -> Self {
+        let message = format!("it is no more in the cluster{}", since(since_ms));
+        let verdict = Verdict::host(Phase::NotPresent, host_reason::GONE, message);
+        Self::of(last, verdict, since_ms, Role::Gone)
+    }
+
+    /// An object that was there until then, in Unix milliseconds, when the cluster ceased to report on its
+    /// Kind.
+    pub fn not_covered(last: Object, since_ms: i64) -> Self {
+        let message = format!(
+            "the cluster does not report on objects of Kind {} any more{}",
+            last.gvk.kind,
+            since(since_ms)
+        );
+        let verdict = Verdict::unknown(host_reason::NOT_REPORTED, message);
+        Self::of(last, verdict, since_ms, Role::Unsent)
+    }
+
+    /// An object that could not be read; none where nobody knows which.
+    pub fn unreadable(rejected: &Rejected) -> Option<Self> {
+        let identity = rejected.identity.as_ref()?;
+        let message = format!("{}: {}", rejected.pointer, rejected.error);
+        Some(Self {
+            gvk: identity.gvk.clone(),
+            namespace: Arc::clone(&identity.namespace),
+            name: Arc::clone(&identity.name),
+            last: None,
+            verdict: Verdict::unknown(host_reason::UNREADABLE, message),
+            role: Role::Unsent,
+        })
+    }
+
+    fn of(last: Object, verdict: Verdict, since_ms: i64, role: Role) -> Self {
+        Self {
+            gvk: last.gvk.clone(),
+            namespace: Arc::clone(&last.namespace),
+            name: Arc::clone(&last.name),
+            last: Some(last),
+            verdict: Verdict {
+                since_ms: Some(since_ms),
+                ..verdict
+            },
+            role,
+        }
+    }
+
+    pub(super) fn into_resource(self) -> ResourceView {
+        ResourceView {
+            gvk: self.gvk,
+            namespace: self.namespace,
+            name: self.name,
+            manifest: None,
+            rsync: None,
+            object: self.last,
+            verdict: self.verdict,
+            since_ms: None,
+            role: self.role,
+            owner: None,
+        }
+    }
+}
+
+/// ` since` and the time; nothing for one that cannot be written.
+fn since(unix_ms: i64) -> String {
+    moment(unix_ms).map_or_else(String::new, |it| format!(" since {it:.0}"))
+}

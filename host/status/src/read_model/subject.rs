@@ -1,0 +1,170 @@
+//! Subjects of queries: the state that each is answered from.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use kindsight_api::status::QueryType;
+use kindsight_model::{ClusterName, ContextId, DigName};
+
+use super::{ChangedSubject, Snapshot};
+use crate::problem::{KNOWN_COUNTED_MAX, KNOWN_SHOWN_MAX, QueryError, known, not_found, unknown};
+use crate::query::{Instance, StatusQuery};
+use crate::record::RecordView;
+use crate::view::ContextView;
+
+/// Number of names that are taken out of the lock for a message: those it lists, those it counts, and one
+/// more to know that there are others.
+pub(super) const NEAR_MAX: usize = KNOWN_SHOWN_MAX + KNOWN_COUNTED_MAX + 1;
+
+/// An instance that the record of a group or a cluster does not name.
+pub(super) struct UnknownInstance {
+    id: ContextId,
+    record: Arc<RecordView>,
+}
+
+impl UnknownInstance {
+    pub(super) fn error(self) -> QueryError {
+        let instances: BTreeSet<_> = self.record.instances().into_iter().collect();
+        not_found(unknown("instance", &self.id, known(instances)))
+    }
+}
+
+impl Snapshot {
+    /// The latest instance of a recorded application, or an application that was found.
+    pub(crate) fn application(&self, name: &DigName) -> Option<Subject> {
+        if let Some(view) = self.found.get(name) {
+            return Some(Subject::found(name, Arc::clone(view)));
+        }
+        let record = self.digs.get(name)?;
+        let name = Name::Dig(name.clone());
+        self.subject(name, record, &StatusQuery::default()).ok()
+    }
+
+    /// The names of all recorded groups, in order.
+    pub(crate) fn digs(&self) -> impl Iterator<Item = &DigName> {
+        self.dig_names.iter()
+    }
+
+    /// The first groups of the same project.
+    pub(super) fn digs_near(&self, name: &DigName) -> Vec<DigName> {
+        let first = DigName {
+            composite_app: "".into(),
+            version: "".into(),
+            dig: "".into(),
+            ..name.clone()
+        };
+        let near = self.dig_names.range(first..);
+        let near = near.take_while(|it| it.project == name.project);
+        near.take(NEAR_MAX).cloned().collect()
+    }
+
+    /// The first clusters of the same provider.
+    pub(super) fn clusters_near(&self, name: &ClusterName) -> Vec<ClusterName> {
+        let first = ClusterName {
+            name: "".into(),
+            ..name.clone()
+        };
+        let near = self.cluster_names.range(first..);
+        let near = near.take_while(|it| it.provider == name.provider);
+        near.take(NEAR_MAX).cloned().collect()
+    }
+
+    /// The subject of a query about a group or a cluster with this record.
+    pub(super) fn subject(
+        &self,
+        name: Name,
+        record: &Arc<RecordView>,
+        query: &StatusQuery,
+    ) -> Result<Subject, UnknownInstance> {
+        let instance = match &query.instance {
+            Instance::Latest | Instance::List => record.latest_instance(),
+            Instance::Of(id) if record.has_instance(id) => Some(id),
+            Instance::Of(id) => {
+                return Err(UnknownInstance {
+                    id: id.clone(),
+                    record: Arc::clone(record),
+                });
+            }
+        };
+        Ok(Subject {
+            name,
+            record: Arc::clone(record),
+            instance: instance.cloned(),
+            context: instance.and_then(|id| self.contexts.get(id)).cloned(),
+        })
+    }
+}
+
+/// The state that one query is answered from. Immutable, so the answer is consistent.
+#[derive(Debug)]
+pub struct Subject {
+    pub(crate) name: Name,
+    pub(crate) record: Arc<RecordView>,
+    /// The context that is asked for; none if it was never instantiated.
+    pub(crate) instance: Option<ContextId>,
+    /// The view of that context; none if it was never instantiated or is no longer stored.
+    pub(crate) context: Option<Arc<ContextView>>,
+}
+
+impl Subject {
+    /// The subject of a query about an application that was found.
+    pub(super) fn found(name: &DigName, view: Arc<ContextView>) -> Self {
+        Self {
+            name: Name::Dig(name.clone()),
+            record: Arc::default(),
+            instance: None,
+            context: Some(view),
+        }
+    }
+
+    /// The group or the application that it is; none for a cluster's own resources.
+    pub(crate) fn dig(&self) -> Option<&DigName> {
+        match &self.name {
+            Name::Dig(name) => Some(name),
+            Name::Cluster(_) => None,
+        }
+    }
+
+    /// Returns whether `other` is the same instance: one follows from the other by changes.
+    pub fn is_same_instance(&self, other: &Self) -> bool {
+        self.name == other.name && self.instance == other.instance
+    }
+
+    /// Returns whether a change of the read model may change what is answered from it.
+    pub fn is_concerned_by(&self, changed: &ChangedSubject) -> bool {
+        match changed {
+            ChangedSubject::Context(id) => self.instance.as_ref() == Some(id),
+            ChangedSubject::Dig(name) | ChangedSubject::Found(name) => self.dig() == Some(name),
+            ChangedSubject::Cluster(name) => matches!(&self.name, Name::Cluster(it) if it == name),
+            ChangedSubject::Connection(_) => false,
+        }
+    }
+
+    /// Returns whether it is an application that was found in the clusters, of which nothing was sent.
+    pub(crate) fn is_found(&self) -> bool {
+        matches!(&self.name, Name::Dig(name) if name.is_found())
+    }
+
+    /// The status that a query without a type is about.
+    pub(crate) fn default_kind(&self) -> QueryType {
+        if self.is_found() {
+            QueryType::Cluster
+        } else {
+            QueryType::default()
+        }
+    }
+
+    /// Number of placements (apps in clusters) that an answer may tell of. Tells beforehand whether an
+    /// answer is worth a thread of its own.
+    pub fn placements(&self) -> usize {
+        let apps = self.context.iter().flat_map(|context| &context.apps);
+        apps.map(|app| app.clusters.len()).sum()
+    }
+}
+
+/// The name that is asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Name {
+    Dig(DigName),
+    Cluster(ClusterName),
+}

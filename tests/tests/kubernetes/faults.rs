@@ -1,0 +1,60 @@
+//! API servers that are stopped, killed and hang: what was known stays, marked as stale.
+
+use kindsight_cluster::Options;
+use serde_json::{Value, json};
+
+use crate::stage::{SHOP, Stage, labelled, resources};
+
+fn config(name: &str) -> Value {
+    let config = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}});
+    labelled(config, "front")
+}
+
+fn is_stale(clusters: &Value) -> bool {
+    clusters["connection"] == "stale"
+}
+
+fn is_connected(clusters: &Value) -> bool {
+    clusters["connection"] == "connected"
+}
+
+#[test]
+fn a_cluster_that_is_away_keeps_its_last_answer_and_costs_no_other() {
+    let options = [Options::api_server("edge01"), Options::api_server("edge02")];
+    let stage = Stage::start(&options, |cluster| cluster.admin().clone());
+    let Some(mut stage) = stage else { return };
+    stage.apply(&config("settings"));
+    stage.wait(SHOP, "both have it", |it| resources(it).len() == 2);
+    stage.wait_for_cluster("edge01", "it is connected", is_connected);
+
+    stage.clusters[0].kill();
+    stage.wait_for_cluster("edge01", "its loss is noticed", is_stale);
+    stage.clusters[1].apply(&config("more"));
+    let answer = stage.wait(SHOP, "the other is heard", |it| resources(it).len() == 3);
+    let kept = "edge01 front ConfigMap/settings Present";
+    assert!(
+        resources(&answer).iter().any(|it| it.starts_with(kept)),
+        "{answer:#}"
+    );
+    assert!(
+        answer.to_string().contains("cannot be reached"),
+        "{answer:#}"
+    );
+
+    stage.clusters[0].start_again();
+    stage.clusters[0].apply(&config("more"));
+    stage.wait_for_cluster("edge01", "it is heard again", is_connected);
+    let answer = stage.wait(SHOP, "all is fresh", |it| resources(it).len() == 4);
+    assert!(
+        !answer.to_string().contains("cannot be reached"),
+        "{answer:#}"
+    );
+
+    // Silence: the connections stay open, and nothing comes.
+    stage.clusters[0].pause();
+    stage.wait_for_cluster("edge01", "the silence is noticed", is_stale);
+    stage.clusters[0].resume();
+    stage.wait_for_cluster("edge01", "it is heard again", is_connected);
+    stage.clusters[0].apply(&config("last"));
+    stage.wait(SHOP, "it is followed again", |it| resources(it).len() == 5);
+}

@@ -1,0 +1,213 @@
+//! Clusters, and a server that watches them.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use kindsight_cluster::{Binaries, Binary, Client, Cluster, Credentials, Etcd, Options};
+use kindsight_clusters::{ClusterSource, WatchOptions, kubeconfig_clusters};
+use kindsight_server::{Server, Settings};
+use kindsight_store::{RedbStore, Store};
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+/// Time for anything that a cluster does by itself.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The namespace of the application.
+pub(crate) const NAMESPACE: &str = "web";
+
+/// Token of the watcher.
+const TOKEN: &str = "watchertoken";
+
+/// Label of the roles that the watcher's role is put together from.
+pub(crate) const AGGREGATED: &str = "rbac.kindsight.dev/aggregate-to-kindsight";
+
+/// Status of the application `shop`.
+pub(crate) const SHOP: &str =
+    "/v2/projects/-/composite-apps/shop/-/deployment-intent-groups/web/status";
+
+/// Clusters and a server.
+pub(crate) struct Stage {
+    pub(crate) clusters: Vec<Cluster>,
+    pub(crate) server: Client,
+    _runtime: Runtime,
+    _etcd: Etcd,
+}
+
+impl Stage {
+    /// Clusters of these settings, with a namespace each, and a server that watches them as `who` says; none
+    /// where there are no executables.
+    pub(crate) fn start(
+        clusters: &[Options],
+        who: impl Fn(&Cluster) -> Credentials,
+    ) -> Option<Self> {
+        let binaries = Binaries::or_skip(Binary::ALL)?;
+        let etcd = Etcd::start(&binaries);
+        let clusters: Vec<Cluster> = clusters
+            .iter()
+            .map(|it| Cluster::start(&etcd, it))
+            .collect();
+        for cluster in &clusters {
+            cluster.apply(&json!({
+                "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE},
+            }));
+        }
+        let runtime = Runtime::new().expect("an executor");
+        let store: Arc<dyn Store> = Arc::new(RedbStore::in_memory().expect("a store"));
+        let settings = Settings {
+            clusters: clusters.iter().map(|it| source(it, &who(it))).collect(),
+            gone_for: Duration::from_secs(3),
+            ..Settings::new(store)
+        };
+        let server = runtime.block_on(Server::start(settings)).expect("a server");
+        let url = format!("http://{}", server.address());
+        // It runs until its executor ends.
+        runtime.spawn(async move { server.failed().await });
+        Some(Self {
+            clusters,
+            server: Client::new(&url, None, &Credentials::Nobody),
+            _runtime: runtime,
+            _etcd: etcd,
+        })
+    }
+
+    /// Two whole clusters, watched with the rights of `deploy/rbac.yaml` and those to Secrets.
+    pub(crate) fn two() -> Option<Self> {
+        let options = ["edge01", "edge02"].map(|it| Options::new(it).user("watcher", &[], TOKEN));
+        Self::start(&options, |cluster| {
+            grant(cluster);
+            Credentials::Token(TOKEN.to_owned())
+        })
+    }
+
+    /// Applies an object in each cluster.
+    pub(crate) fn apply(&self, object: &Value) {
+        for cluster in &self.clusters {
+            cluster.apply(object);
+        }
+    }
+
+    /// Waits until the server's answer is as it should be, and returns it.
+    pub(crate) fn wait(&self, target: &str, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+        let began = Instant::now();
+        loop {
+            let answer = self.server.get(target);
+            if let Some(answer) = answer.as_ref().filter(|it| is_so(it)) {
+                return answer.clone();
+            }
+            assert!(
+                began.elapsed() < PATIENCE,
+                "{what}: still {}",
+                answer.map_or("404".to_owned(), |it| format!("{it:#}"))
+            );
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// Waits for a state of the application `shop`.
+    pub(crate) fn wait_for_state(&self, state: &str) -> Value {
+        self.wait(SHOP, state, |it| it["ready-status"] == state)
+    }
+
+    /// Waits until `GET /v2/clusters` says this of a cluster.
+    pub(crate) fn wait_for_cluster(&self, name: &str, what: &str, is_so: impl Fn(&Value) -> bool) {
+        self.wait("/v2/clusters", what, |it| {
+            let clusters = it["clusters"].as_array();
+            let mut clusters = clusters.into_iter().flatten();
+            clusters.any(|it| it["cluster"] == name && is_so(it))
+        });
+    }
+}
+
+/// Gives the watcher the rights that an operator would, and waits until they count.
+fn grant(cluster: &Cluster) {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy/rbac.yaml");
+    let roles = std::fs::read_to_string(path).expect("deploy/rbac.yaml");
+    for role in roles.split("\n---\n") {
+        let role: Value = serde_saphyr::from_str(role).expect("a role");
+        cluster.apply(&role);
+    }
+    let roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+    let aggregated = json!({"metadata": {"labels": {AGGREGATED: "true"}}});
+    let secrets = format!("{roles}/kindsight-secrets");
+    cluster.patch(&secrets, "application/merge-patch+json", &aggregated);
+    cluster.apply(&json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+        "metadata": {"name": "kindsight"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "kindsight"},
+        "subjects": [{"kind": "User", "name": "watcher", "apiGroup": "rbac.authorization.k8s.io"}],
+    }));
+    let watcher = cluster.client_as(&Credentials::Token(TOKEN.to_owned()));
+    watcher.wait_for_status("/api/v1/secrets", 200, PATIENCE);
+    watcher.wait_for_status("/apis/apps/v1/deployments", 200, PATIENCE);
+}
+
+/// The source of a cluster, by a kubeconfig with these credentials.
+fn source(cluster: &Cluster, who: &Credentials) -> ClusterSource {
+    let file = cluster.folder().join("watcher.kubeconfig");
+    kindsight_cluster::write_kubeconfig(&file, &[(cluster.name(), cluster, who)]);
+    let mut clusters = kubeconfig_clusters(&file, None).expect("a kubeconfig");
+    let options = WatchOptions {
+        watch_lifetime: Duration::from_secs(5),
+        ..WatchOptions::default()
+    };
+    let cluster = clusters.pop().expect("a context").with_options(options);
+    ClusterSource::Kubernetes(Box::new(cluster))
+}
+
+/// The resources of an answer as `cluster app Kind/name state reason`, in order.
+pub(crate) fn resources(answer: &Value) -> Vec<String> {
+    let mut told = Vec::new();
+    for app in answer["apps"].as_array().into_iter().flatten() {
+        for cluster in app["clusters"].as_array().into_iter().flatten() {
+            for resource in cluster["resources"].as_array().into_iter().flatten() {
+                let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+                told.push(format!(
+                    "{} {} {}/{} {} {}",
+                    text(&cluster["cluster"]),
+                    text(&app["name"]),
+                    text(&resource["GVK"]["Kind"]),
+                    text(&resource["name"]),
+                    text(&resource["cluster-status"]),
+                    text(&resource["reason"]),
+                ));
+            }
+        }
+    }
+    told.sort();
+    told
+}
+
+/// An object of the application, with its labels.
+pub(crate) fn labelled(mut object: Value, app: &str) -> Value {
+    object["metadata"]["namespace"] = NAMESPACE.into();
+    object["metadata"]["labels"] = json!({
+        "app.kubernetes.io/instance": "shop", "app.kubernetes.io/component": app,
+    });
+    object
+}
+
+/// A workload of Pods with these labels, as each controller takes it.
+pub(crate) fn workload(kind: &str, name: &str, pod_labels: &Value, more: &Value) -> Value {
+    let mut labels = json!({"app": name});
+    merge(&mut labels, pod_labels);
+    let mut spec = json!({
+        "selector": {"matchLabels": {"app": name}},
+        "template": {
+            "metadata": {"labels": labels},
+            "spec": {"containers": [{"name": "main", "image": "example.org/main:1"}]},
+        },
+    });
+    merge(&mut spec, more);
+    let object = json!({
+        "apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name}, "spec": spec,
+    });
+    labelled(object, name)
+}
+
+fn merge(into: &mut Value, more: &Value) {
+    let more = more.as_object().into_iter().flatten();
+    for (key, value) in more {
+        into[key] = value.clone();
+    }
+}
