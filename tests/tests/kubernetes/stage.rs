@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 /// Time for anything that a cluster does by itself.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The namespace of the application.
 pub(crate) const NAMESPACE: &str = "web";
