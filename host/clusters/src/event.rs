@@ -145,6 +145,4 @@ pub struct ClusterFacts {
     pub objects: usize,
     /// Kinds that are watched.
     pub watches: usize,
-    /// Time of the last event of the cluster, in Unix milliseconds; none until it was heard.
-    pub heard_ms: Option<i64>,
 }

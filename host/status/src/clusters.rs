@@ -51,10 +51,7 @@ fn connection<'a>(name: &'a ClusterName, view: &'a ConnectionView) -> ClusterCon
         not_covered: facts.map_or(&[][..], |it| &it.not_covered).into(),
         objects: facts.map(|it| it.objects),
         watches: facts.map(|it| it.watches),
-        last_event: view
-            .heard_ms
-            .max(facts.and_then(|it| it.heard_ms))
-            .and_then(moment),
+        last_event: view.heard_ms.and_then(moment),
         faults: view
             .faults
             .get(..FAULTS_SHOWN_MAX)

@@ -34,8 +34,6 @@ pub struct FactsView {
     pub objects: usize,
     /// Kinds that are watched.
     pub watches: usize,
-    /// Time of the last event of the cluster, in Unix milliseconds; none until it was heard.
-    pub heard_ms: Option<i64>,
 }
 
 impl ConnectionView {
@@ -56,7 +54,6 @@ impl FactsView {
         Self {
             objects: 0,
             watches: 0,
-            heard_ms: None,
             ..self.clone()
         }
     }

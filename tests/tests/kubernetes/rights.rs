@@ -64,8 +64,8 @@ fn a_right_that_is_missing_is_told_and_heals_when_it_comes() {
     stage.wait_for_cluster("edge01", "the loss is told", |it| {
         not_covered(it, "Service") && it["connection"] == "stale"
     });
-    assert_eq!(
-        stage.server.get(SHOP).map(|it| resources(&it).len()),
-        Some(2)
-    );
+    let more = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "more"}});
+    cluster.apply(&labelled(more, "front"));
+    let answer = stage.wait(SHOP, "the rest is followed", |it| resources(it).len() == 3);
+    assert!(answer["stale-since"].is_string(), "{answer:#}");
 }

@@ -1,5 +1,6 @@
 //! Connections to an API server: HTTP/2 with pings, so that silence is noticed.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::{Request, Response, StatusCode};
@@ -49,10 +50,10 @@ pub(super) enum ApiError {
     /// The credentials do not allow it.
     #[error("not allowed: {0}")]
     Forbidden(String),
-    /// There is no such resource.
+    /// A resource that the server does not have.
     #[error("not found: {0}")]
     NotFound(String),
-    /// What was asked for is too old, and has to be listed again.
+    /// A version that the server no longer knows: its resource has to be listed again.
     #[error("too old: {0}")]
     Gone(String),
     /// The server answers with an error.
@@ -86,37 +87,32 @@ impl ApiError {
     }
 }
 
-/// Clients of one API server, each with a connection of its own.
+/// Connections to one API server, made as they are needed.
 pub(super) struct Connections {
     config: Config,
     clients: Vec<ApiClient>,
-    taken: usize,
 }
 
 impl Connections {
-    /// Connections by this configuration, made as they are needed.
+    /// Connections by this configuration.
     pub(super) fn new(config: Config) -> Self {
         Self {
             config,
             clients: Vec::new(),
-            taken: 0,
         }
     }
 
-    /// The client for one more watch.
+    /// The client for one more watch, over the first connection that has room for it.
     ///
     /// # Errors
     /// The credentials or certificates cannot be used, or the server cannot be reached.
     pub(super) async fn client(&mut self) -> Result<ApiClient, ApiError> {
-        let at = self.taken / WATCHES_PER_CONNECTION;
-        let client = if let Some(client) = self.clients.get(at) {
-            client.clone()
-        } else {
-            let client = ApiClient::connected(self.config.clone()).await?;
-            self.clients.push(client.clone());
-            client
-        };
-        self.taken += 1;
+        let has_room = |it: &&ApiClient| Arc::strong_count(&it.users) <= WATCHES_PER_CONNECTION;
+        if let Some(client) = self.clients.iter().find(has_room) {
+            return Ok(client.clone());
+        }
+        let client = ApiClient::connected(self.config.clone()).await?;
+        self.clients.push(client.clone());
         Ok(client)
     }
 }
@@ -125,6 +121,8 @@ impl Connections {
 #[derive(Clone)]
 pub(super) struct ApiClient {
     client: Client,
+    /// Held by each clone, so that they can be counted.
+    users: Arc<()>,
 }
 
 impl ApiClient {
@@ -138,7 +136,8 @@ impl ApiClient {
         })?;
         let made = made.map_err(ApiError::unreachable)?;
         let client = made.map_err(|error| ApiError::Credentials(chain(&*error)))?;
-        let client = Self { client };
+        let users = Arc::default();
+        let client = Self { client, users };
         // Requests that begin before it is known that the server speaks HTTP/2 get a connection each.
         client.get("/version", "application/json").await?;
         Ok(client)

@@ -45,7 +45,7 @@ pub(super) struct Decoded {
     pub(super) body: Body,
 }
 
-/// What is known of an object beside its metadata.
+/// Knowledge of an object beside its metadata.
 #[derive(Debug)]
 pub(super) enum Body {
     /// Nothing was asked for.

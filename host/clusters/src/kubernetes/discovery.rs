@@ -25,6 +25,14 @@ pub(super) struct ApiKind {
 }
 
 impl ApiKind {
+    /// Its name for people and in settings: `Kind` in the core group, else `Kind.group`.
+    pub(super) fn name(&self) -> String {
+        match &*self.gvk.group {
+            "" => self.gvk.kind.to_string(),
+            group => format!("{}.{group}", self.gvk.kind),
+        }
+    }
+
     /// The path of its list, in one namespace or in all.
     pub(super) fn path(&self, namespace: Option<&str>) -> String {
         let version = match &*self.gvk.group {

@@ -24,7 +24,7 @@ use groups::{Group, Groups};
 const OWNERS_MAX: usize = 16;
 
 /// Maximum number of objects of one cluster that are known, most of them by their identity alone; others are
-/// left out, and counted.
+/// left out, which is told.
 const OBJECTS_MAX: usize = 2_000_000;
 
 /// One app of one application.
@@ -46,8 +46,8 @@ pub(super) struct Inventory {
     groups: Groups,
     /// Watches of which an object is needed whole that is not.
     wanted: BTreeSet<WatchId>,
-    /// Number of objects that came while there were [`OBJECTS_MAX`].
-    left_out: usize,
+    /// True once an object came while there were [`OBJECTS_MAX`].
+    is_over: bool,
 }
 
 impl Inventory {
@@ -55,7 +55,7 @@ impl Inventory {
     pub(super) fn apply(&mut self, watch: WatchId, pass: u64, decoded: Decoded) {
         let key = Key::new(watch, &decoded);
         if self.entries.len() >= OBJECTS_MAX && !self.entries.contains_key(&key) {
-            self.left_out += 1;
+            self.is_over = true;
             return;
         }
         if let Some(before) = self.entries.get(&key) {
@@ -99,9 +99,8 @@ impl Inventory {
 
     /// Objects that are left out, in words.
     pub(super) fn left_out(&self) -> Option<Arc<str>> {
-        let count = self.left_out;
-        let told = || format!("{count} objects over the limit of {OBJECTS_MAX} objects").into();
-        (count > 0).then(told)
+        let told = || format!("objects over the limit of {OBJECTS_MAX}").into();
+        self.is_over.then(told)
     }
 
     /// Number of objects of applications.
@@ -243,7 +242,8 @@ impl Inventory {
         if let Some(name) = entry.floats_to() {
             self.floating.entry(name).or_default().insert(key.clone());
         }
-        let is_moved = before != group;
+        // The application counts those that name it by themselves.
+        let is_moved = before != group || was_anchor != is_anchor;
         if is_moved {
             self.move_to(key, before, group.map(|it| (it, is_anchor)), was_anchor);
         } else if let Some(group) = group {

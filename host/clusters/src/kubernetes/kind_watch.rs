@@ -17,7 +17,7 @@ const PAGE_ITEMS: usize = 500;
 /// The number of a watch among those of its cluster.
 pub(super) type WatchId = usize;
 
-/// What one watch tells of its Kind.
+/// News of one watch, by its number.
 #[derive(Debug)]
 pub(super) struct WatchNews {
     pub(super) watch: WatchId,
@@ -50,8 +50,10 @@ struct Closed;
 enum End {
     /// By itself, or from a lost connection: it is resumed.
     Resume,
-    /// It has to be listed again.
+    /// It has to be listed again, since another amount is asked for.
     Relist,
+    /// It has to be listed again, since the server does not know the version any more.
+    TooOld,
     /// It failed.
     Failed(ApiError),
     Closed,
@@ -82,7 +84,10 @@ impl KindWatch {
     /// Follows the Kind until the receiver of its news is gone.
     pub(super) async fn run(mut self) {
         let mut backoff = Backoff::default();
-        loop {
+        // Of its own: a server that forgets versions at once must not be asked for lists in a circle.
+        let mut too_old = Backoff::default();
+        // Its Kind is not served any more where nobody asks for an amount.
+        while self.detail.has_changed().is_ok() {
             self.decoder.detail = *self.detail.borrow_and_update();
             let end = match self.list().await {
                 Ok(version) => {
@@ -93,6 +98,10 @@ impl KindWatch {
             };
             match end {
                 End::Closed => return,
+                End::TooOld => {
+                    sleep(too_old.next()).await;
+                    continue;
+                }
                 End::Relist | End::Resume => {}
                 End::Failed(error) => {
                     if self.tell(News::Failed(error)).await.is_err() {
@@ -101,6 +110,7 @@ impl KindWatch {
                     sleep(backoff.next()).await;
                 }
             }
+            too_old = Backoff::default();
         }
     }
 
@@ -116,8 +126,8 @@ impl KindWatch {
                 .client
                 .get(&path, self.accept("PartialObjectMetadataList"));
             let bytes = answer.await.map_err(|error| match error {
-                // The list was too long for the server's memory: it begins again.
-                ApiError::Gone(_) => End::Relist,
+                // The list took longer than the server remembers: it begins again.
+                ApiError::Gone(_) => End::TooOld,
                 error => End::Failed(error),
             })?;
             let page = self.decoder.page(&bytes);
@@ -165,9 +175,10 @@ impl KindWatch {
             .lines(&path, self.accept("PartialObjectMetadata"));
         let mut lines = match answer.await {
             Ok(lines) => lines,
-            Err(ApiError::Gone(_)) => return End::Relist,
+            Err(ApiError::Gone(_)) => return End::TooOld,
             Err(error) => return End::Failed(error),
         };
+        *backoff = Backoff::default();
         if self.tell(News::Following).await.is_err() {
             return End::Closed;
         }
@@ -180,7 +191,7 @@ impl KindWatch {
             };
             match line {
                 Ok(Some(line)) => match self.handle(&line, version).await {
-                    Ok(()) => *backoff = Backoff::default(),
+                    Ok(()) => {}
                     Err(end) => return end,
                 },
                 Ok(None) => return End::Resume,
@@ -204,7 +215,7 @@ impl KindWatch {
             WatchEvent::Bookmark(at) => *version = at,
             WatchEvent::Error(status) => {
                 return Err(match ApiError::of_status(status) {
-                    ApiError::Gone(_) => End::Relist,
+                    ApiError::Gone(_) => End::TooOld,
                     error => End::Failed(error),
                 });
             }

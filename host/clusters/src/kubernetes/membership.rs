@@ -49,7 +49,7 @@ impl ApplicationRule {
     }
 }
 
-/// What an object says about the application it belongs to.
+/// An object's own word on the application it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Claim {
     /// The application.
@@ -70,7 +70,7 @@ impl Claim {
     }
 }
 
-/// What the metadata of an object says about applications.
+/// Membership in applications, by the metadata of an object.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Membership {
     /// The application; none where nobody marked it.
@@ -101,7 +101,7 @@ const APP_LABELS: [&str; 2] = ["app.kubernetes.io/component", "app.kubernetes.io
 /// Annotations that only hooks have.
 const HOOKS: [&str; 2] = ["helm.sh/hook", "argocd.argoproj.io/hook"];
 
-/// Where a release and its namespace are named.
+/// Keys that name a release and its namespace.
 struct Release {
     name: &'static str,
     namespace: &'static str,

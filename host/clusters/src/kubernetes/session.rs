@@ -61,6 +61,7 @@ pub(super) struct Session {
     watches: Watches,
     running: FuturesUnordered<Pin<Box<dyn Future<Output = ()> + Send>>>,
     news_tx: mpsc::Sender<WatchNews>,
+    news_rx: mpsc::Receiver<WatchNews>,
     /// True once everything was seen: what was reported before and is not there is gone.
     is_synced: bool,
     /// True while the pipeline was told that the cluster is not heard.
@@ -84,8 +85,7 @@ impl Session {
         let version = server_version(&client).await;
         let version = version.map_err(|error| error.to_string())?;
         let discovered = discover(&client).await.map_err(|error| error.to_string())?;
-        // The receiver is made where the session runs.
-        let (news_tx, _) = mpsc::channel(1);
+        let (news_tx, news_rx) = mpsc::channel(NEWS_MAX);
         Ok(Self {
             cluster: cluster.clone(),
             connections,
@@ -96,6 +96,7 @@ impl Session {
             watches: Watches::default(),
             running: FuturesUnordered::new(),
             news_tx,
+            news_rx,
             is_synced: false,
             // Whatever was told before: the first sight of everything ends it.
             is_stale: true,
@@ -106,8 +107,6 @@ impl Session {
 
     /// Watches the cluster until its credentials fail or nobody listens.
     pub(super) async fn run<E: From<ClusterEvent>>(mut self, run: &mut Run<E>) -> SessionEnd {
-        let (news_tx, mut news_rx) = mpsc::channel(NEWS_MAX);
-        self.news_tx = news_tx;
         if let Err(error) = self.watch_kinds().await {
             return SessionEnd::Failed(error);
         }
@@ -117,7 +116,7 @@ impl Session {
             let wake_at = report_at.unwrap_or(self.discover_at).min(self.discover_at);
             let wake_at = wake_at.min(facts_at);
             tokio::select! {
-                Some(news) = news_rx.recv() => {
+                Some(news) = self.news_rx.recv() => {
                     if let Err(end) = self.take(news) {
                         return end;
                     }
@@ -175,13 +174,15 @@ impl Session {
             News::Applied(object) => self.inventory.apply(watch, pass, *object),
             News::Deleted(object) => self.inventory.remove(watch, &object),
             News::Following => state.follow(),
-            News::Failed(ApiError::NotFound(_)) => {
-                self.discover_at = self.discover_at.min(Instant::now() + DISCOVER_AFTER);
-            }
             News::Failed(error @ ApiError::Unauthorized(_)) => {
                 return Err(SessionEnd::Failed(error.to_string()));
             }
             News::Failed(error) => {
+                if matches!(error, ApiError::NotFound(_)) {
+                    // The Kind may have gone with its definition.
+                    let soon = Instant::now() + DISCOVER_AFTER;
+                    self.discover_at = self.discover_at.min(soon);
+                }
                 let told = error.to_string();
                 if state.fail(error) {
                     tracing::debug!(cluster = %self.cluster.name, kind = %state.kind.gvk, told, "watch failed");
@@ -189,8 +190,7 @@ impl Session {
             }
         }
         for wanted in self.inventory.take_wanted() {
-            let state = self.watches.get_mut(wanted);
-            if let Some(state) = state.filter(|it| !it.is_asking()) {
+            if let Some(state) = self.watches.get_mut(wanted) {
                 state.ask_whole();
             }
         }
@@ -238,7 +238,6 @@ impl Session {
                 .collect(),
             objects: self.inventory.members(),
             watches: self.watches.len(),
-            heard_ms: None,
         };
         if facts == self.facts {
             return Ok(());
@@ -266,13 +265,7 @@ impl Session {
     /// Begins the watches of Kinds that are new, and ends those of Kinds that are gone.
     async fn watch_kinds(&mut self) -> Result<(), String> {
         let options = self.cluster.options.clone();
-        let is_left_out = |kind: &ApiKind| {
-            let name = match &*kind.gvk.group {
-                "" => kind.gvk.kind.to_string(),
-                group => format!("{}.{group}", kind.gvk.kind),
-            };
-            options.left_out.contains(&*name)
-        };
+        let is_left_out = |kind: &ApiKind| options.left_out.contains(&*kind.name());
         let kinds = self.discovered.kinds.iter().filter(|it| !is_left_out(it));
         let kinds = kinds.filter(|it| it.is_namespaced || options.namespaces.is_empty());
         let kinds: BTreeSet<ApiKind> = kinds.cloned().collect();

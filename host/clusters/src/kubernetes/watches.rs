@@ -17,10 +17,10 @@ pub(super) struct WatchState {
     detail: watch::Sender<Detail>,
     /// The pass over its Kind that is or was last made.
     pub(super) pass: u64,
-    /// The amount of the list that is being read.
-    listing: Detail,
-    /// The amount of the last whole list; none before the first.
-    listed: Option<Detail>,
+    /// True from the end of a list until the next one begins.
+    is_listed: bool,
+    /// True from a request for whole objects until the list that answers it begins.
+    is_asked: bool,
     /// The reason why it is not followed now.
     failure: Option<ApiError>,
 }
@@ -47,8 +47,8 @@ impl Watches {
             namespace,
             detail,
             pass: 0,
-            listing: Detail::Metadata,
-            listed: None,
+            is_listed: false,
+            is_asked: false,
             failure: None,
         };
         self.by_id.insert(id, state);
@@ -77,10 +77,10 @@ impl Watches {
         self.by_id.len()
     }
 
-    /// Returns whether each watch was listed as far as it is asked for, or cannot be.
+    /// Returns whether each watch was listed since it was last asked, or cannot be.
     pub(super) fn are_listed(&self) -> bool {
         let mut watches = self.by_id.values();
-        watches.all(|it| it.failure.is_some() || it.listed == Some(*it.detail.borrow()))
+        watches.all(|it| it.failure.is_some() || it.is_listed && !it.is_asked)
     }
 
     /// The reason why the cluster as a whole is not heard: what is known of it may be out of date.
@@ -90,12 +90,10 @@ impl Watches {
     pub(super) fn trouble(&self, has_members: impl Fn(WatchId) -> bool) -> Option<String> {
         self.by_id.iter().find_map(|(id, it)| {
             let failure = it.failure.as_ref()?;
-            let concerns_all = matches!(failure, ApiError::Unreachable(_));
-            match concerns_all {
-                true => Some(failure.to_string()),
-                false if has_members(*id) => Some(it.told(failure)),
-                false => None,
+            if matches!(failure, ApiError::Unreachable(_)) {
+                return Some(failure.to_string());
             }
+            has_members(*id).then(|| it.told(failure))
         })
     }
 
@@ -108,15 +106,17 @@ impl Watches {
 }
 
 impl WatchState {
-    /// Notes that a list begins.
+    /// Notes that a list begins. What is asked for while it is read may have been passed over in it, so that
+    /// only a request before it is answered by it.
     pub(super) fn begin(&mut self, detail: Detail) {
         self.pass += 1;
-        self.listing = detail;
+        self.is_listed = false;
+        self.is_asked &= detail != Detail::Whole;
     }
 
     /// Notes that the list is whole.
     pub(super) fn end(&mut self) {
-        self.listed = Some(self.listing);
+        self.is_listed = true;
         self.failure = None;
     }
 
@@ -132,25 +132,69 @@ impl WatchState {
         is_new
     }
 
-    /// Asks for whole objects; where it does already, for all of them once more.
+    /// Asks for whole objects, also where they were listed before; once until the list begins.
     pub(super) fn ask_whole(&mut self) {
-        self.listed = None;
-        self.detail.send_replace(Detail::Whole);
-    }
-
-    /// Returns whether whole objects were asked for and are not listed yet.
-    pub(super) fn is_asking(&self) -> bool {
-        self.listed.is_none() && *self.detail.borrow() == Detail::Whole
+        if !self.is_asked {
+            self.is_asked = true;
+            self.detail.send_replace(Detail::Whole);
+        }
     }
 
     fn told(&self, failure: &ApiError) -> String {
-        let kind = match &*self.kind.gvk.group {
-            "" => self.kind.gvk.kind.to_string(),
-            group => format!("{}.{group}", self.kind.gvk.kind),
-        };
+        let kind = self.kind.name();
         match &self.namespace {
             Some(namespace) => format!("{kind} in {namespace}: {failure}"),
             None => format!("{kind}: {failure}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kindsight_model::Gvk;
+
+    use super::*;
+
+    fn one() -> (Watches, WatchId, watch::Receiver<Detail>) {
+        let mut watches = Watches::default();
+        let kind = ApiKind {
+            gvk: Gvk::new("", "v1", "Pod"),
+            plural: "pods".to_owned(),
+            is_namespaced: true,
+        };
+        let (id, detail) = watches.add(Arc::new(kind), None);
+        (watches, id, detail)
+    }
+
+    #[test]
+    fn what_is_asked_for_while_a_list_is_read_needs_another_list() {
+        let (mut watches, id, mut detail) = one();
+        let state = watches.get_mut(id).unwrap();
+        state.begin(Detail::Whole);
+        state.ask_whole();
+        state.end();
+        assert!(!watches.are_listed());
+        assert!(detail.has_changed().unwrap());
+        detail.mark_unchanged();
+        let state = watches.get_mut(id).unwrap();
+        state.ask_whole();
+        assert!(!detail.has_changed().unwrap(), "it was asked for already");
+        state.begin(Detail::Whole);
+        state.end();
+        assert!(watches.are_listed());
+    }
+
+    #[test]
+    fn a_kind_that_fails_costs_the_cluster_only_where_applications_have_objects_of_it() {
+        let (mut watches, id, _detail) = one();
+        let state = watches.get_mut(id).unwrap();
+        state.fail(ApiError::Forbidden("no".to_owned()));
+        assert!(watches.are_listed());
+        assert_eq!(watches.trouble(|_| false), None);
+        let why = watches.trouble(|_| true).unwrap();
+        assert_eq!(why, "Pod: not allowed: no");
+        let state = watches.get_mut(id).unwrap();
+        state.fail(ApiError::Unreachable("refused".to_owned()));
+        assert_eq!(watches.trouble(|_| false).unwrap(), "refused");
     }
 }

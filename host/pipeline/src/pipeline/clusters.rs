@@ -152,7 +152,6 @@ fn shown(facts: ClusterFacts) -> Arc<FactsView> {
         mut not_covered,
         objects,
         watches,
-        heard_ms,
     } = facts;
     not_covered.truncate(NOT_COVERED_MAX);
     Arc::new(FactsView {
@@ -161,6 +160,5 @@ fn shown(facts: ClusterFacts) -> Arc<FactsView> {
         not_covered,
         objects,
         watches,
-        heard_ms,
     })
 }

@@ -32,6 +32,10 @@ impl Pipeline {
         if let Some(faults) = self.cluster_faults.get(cluster) {
             state.change_all(cluster, |it| it.set_cluster_faults(faults));
         }
+        // While a part of the cluster is not heard, what came may be out of date too.
+        if let Some(cause) = self.unreachable.get(cluster) {
+            state.change_all(cluster, |it| it.unreachable(cause));
+        }
         let forget_at_ms = state.forget_at_ms(gone_for);
         self.forget_at_ms = self.forget_at_ms.into_iter().chain(forget_at_ms).min();
         self.note_report(&key, is_set_back);

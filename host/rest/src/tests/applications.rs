@@ -44,14 +44,13 @@ pub(super) fn publish(read_model: &ReadModel) {
         since_ms: 0,
         reason: Some("the cluster cannot be reached: refused".into()),
         faults: ["report `x.json`: bad".into()].into(),
-        heard_ms: None,
+        heard_ms: Some(0),
         facts: Some(Arc::new(FactsView {
             origin: "admin@prod".into(),
             server_version: Some("v1.34.1".into()),
             not_covered: vec!["Secret: forbidden".into()],
             objects: 1,
             watches: 50,
-            heard_ms: Some(0),
         })),
     };
     read_model.publish_connection(&cluster, Some(connection));

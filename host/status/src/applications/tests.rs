@@ -210,14 +210,13 @@ fn clusters_are_listed_with_their_connections() {
         since_ms: NOW_MS,
         reason: Some("the cluster cannot be reached: refused".into()),
         faults: faults.into(),
-        heard_ms: None,
+        heard_ms: Some(NOW_MS),
         facts: Some(Arc::new(crate::FactsView {
             origin: "admin@prod".into(),
             server_version: Some("v1.34.1".into()),
             not_covered: vec!["Secret: forbidden".into()],
             objects: 7,
             watches: 50,
-            heard_ms: Some(NOW_MS),
         })),
     };
     model.publish_connection(&cluster("edge02"), Some(connection.clone()));

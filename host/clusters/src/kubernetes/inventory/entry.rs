@@ -30,7 +30,7 @@ impl Key {
     }
 }
 
-/// What is held of an object.
+/// An object as it is held.
 #[derive(Debug)]
 pub(super) struct Entry {
     /// The last pass over its Kind that saw it.
@@ -62,7 +62,7 @@ impl Default for Entry {
     }
 }
 
-/// What links an object to others.
+/// Links of an object to others.
 pub(super) struct Links {
     pub(super) uid: Arc<str>,
     pub(super) owners: Box<[Arc<str>]>,

@@ -189,3 +189,42 @@ fn owners_in_a_circle_are_followed_to_an_end() {
         .sum();
     assert_eq!(members, 2);
 }
+
+#[test]
+fn an_object_that_was_passed_over_before_its_owner_came_is_asked_for() {
+    let mut cluster = Cluster::new(Detail::Whole);
+    cluster.apply("Pod", &object("pod", "front", ""));
+    assert!(cluster.inventory.take_wanted().is_empty());
+    cluster.apply("Deployment", &object("front", "", "shop"));
+    assert_eq!(cluster.inventory.take_wanted(), BTreeSet::from([2]));
+    assert!(cluster.reports().is_empty(), "half of it is no report");
+    cluster.apply("Pod", &object("pod", "front", ""));
+    assert_eq!(cluster.reports(), ["-/shop/-/web front: front pod"]);
+}
+
+#[test]
+fn an_object_that_comes_to_name_its_application_by_itself_keeps_it() {
+    let mut cluster = Cluster::new(Detail::Whole);
+    let role = json!({"name": "role", "labels": {"app.kubernetes.io/instance": "shop"}});
+    let mut helm = role.clone();
+    helm["annotations"] = json!({
+        "meta.helm.sh/release-name": "shop", "meta.helm.sh/release-namespace": "web",
+    });
+    cluster.apply("Deployment", &object("front", "", "shop"));
+    cluster.apply("Node", &role);
+    cluster.apply("Node", &helm);
+    let mut other = role.clone();
+    other["name"] = "other".into();
+    cluster.apply("Node", &other);
+    cluster.reports();
+    cluster.remove("Deployment", &object("front", "", "shop"));
+    // The role still names it, so that the other one has an application to join.
+    assert_eq!(cluster.reports(), ["-/shop/-/web front: "]);
+    cluster.remove("Node", &helm);
+    let expected = [
+        "-/shop/-/- other: other",
+        "-/shop/-/web other: ",
+        "-/shop/-/web role: ",
+    ];
+    assert_eq!(cluster.reports(), expected);
+}

@@ -118,3 +118,19 @@ fn nothing_goes_while_its_cluster_is_not_heard() {
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(!lines[0].ends_with("stale"));
 }
+
+#[test]
+fn what_comes_while_a_part_of_the_cluster_is_not_heard_stays_stale() {
+    let mut stage = stage();
+    stage.tell(has("p+a", "front", [deployment("front")]), 1000);
+    stage.pipeline.handle(stale("p+a"), 2000);
+    let both = [deployment("front"), deployment("side")];
+    stage.tell(has("p+a", "front", both), 3000);
+    stage.tell(has("p+a", "new", [deployment("new")]), 3000);
+    let lines = stage.lines();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert!(lines.iter().all(|it| it.ends_with("stale")), "{lines:?}");
+    stage.pipeline.handle(synced("p+a"), 4000);
+    let lines = stage.lines();
+    assert!(!lines.iter().any(|it| it.ends_with("stale")), "{lines:?}");
+}
