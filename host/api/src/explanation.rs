@@ -6,7 +6,7 @@ use kindsight_model::Verdict;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What the interpreter of a verdict declares of its state and its reason.
+/// Words of the interpreter of a verdict on its state and its reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Explanation {

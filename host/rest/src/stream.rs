@@ -36,7 +36,7 @@ use resumable::Resumable;
 /// The header in which a client names the last event that it got.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// What a stream follows: a query, whose answer is made of states of the read model.
+/// Subject of a stream: a query, whose answer is made of states of the read model.
 pub(crate) trait Watched: Send + Sync + 'static {
     /// The part of the read model that the answer is made of, at one moment.
     type State: Send + Sync + 'static;

@@ -15,7 +15,7 @@ use crate::connections::Activity;
 use crate::limits::SMALL_ANSWER_BYTES_MAX;
 use crate::problem::Problem;
 
-/// What a stream begins with.
+/// First event of a stream.
 pub(super) struct Beginning<W> {
     pub(super) streams: Arc<Streams>,
     pub(super) model: Arc<ReadModel>,

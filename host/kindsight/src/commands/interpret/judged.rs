@@ -11,7 +11,7 @@ use kindsight_server::{Document, Group};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// What is shown beside a verdict.
+/// Text that is shown beside a verdict.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Show {
     /// The explanation of its words.

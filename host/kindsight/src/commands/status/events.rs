@@ -11,7 +11,7 @@ const WAITING_MAX: usize = 16;
 /// Longest line of a stream, in bytes; a longer one ends it.
 const LINE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// What a stream tells.
+/// Events of a stream.
 #[derive(Debug)]
 pub(super) enum Told {
     /// An event.

@@ -31,7 +31,7 @@ pub(super) struct Followed {
     status: Option<String>,
 }
 
-/// What following tells.
+/// News of following.
 #[derive(Debug)]
 pub(super) enum News {
     /// The status as a whole is known.
