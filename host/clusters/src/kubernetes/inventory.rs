@@ -6,6 +6,8 @@
 
 mod entry;
 mod groups;
+mod links;
+mod place;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -19,9 +21,6 @@ use crate::ApplicationReport;
 use entry::Entry;
 pub(super) use entry::Key;
 use groups::{Group, Groups};
-
-/// Maximum number of owners that are followed from an object upwards.
-const OWNERS_MAX: usize = 16;
 
 /// Maximum number of objects of one cluster that are known, most of them by their identity alone; others are
 /// left out, which is told.
@@ -161,156 +160,6 @@ impl Inventory {
             self.place(&owned);
             self.place_owned(&owned);
         }
-    }
-
-    fn link(&mut self, key: &Key, uid: &Arc<str>, owners: &[Arc<str>]) {
-        if !uid.is_empty() {
-            self.by_uid.insert(Arc::clone(uid), key.clone());
-        }
-        for owner in owners {
-            let owned = self.owned.entry(Arc::clone(owner)).or_default();
-            owned.insert(key.clone());
-        }
-    }
-
-    fn unlink(&mut self, key: &Key, uid: &Arc<str>, owners: &[Arc<str>]) {
-        if self.by_uid.get(uid) == Some(key) {
-            self.by_uid.remove(uid);
-        }
-        for owner in owners {
-            if let Some(owned) = self.owned.get_mut(owner) {
-                owned.remove(key);
-                if owned.is_empty() {
-                    self.owned.remove(owner);
-                }
-            }
-        }
-    }
-
-    fn unfloat(&mut self, key: &Key, name: Option<Arc<str>>) {
-        let Some(name) = name else {
-            return;
-        };
-        if let Some(floating) = self.floating.get_mut(&name) {
-            floating.remove(key);
-            if floating.is_empty() {
-                self.floating.remove(&name);
-            }
-        }
-    }
-
-    fn owned_by(&self, uid: &Arc<str>) -> Vec<Key> {
-        let owned = self.owned.get(uid).into_iter().flatten();
-        owned.cloned().collect()
-    }
-
-    /// Places everything that an object owns, over any number of steps.
-    fn place_owned(&mut self, key: &Key) {
-        let mut waiting = vec![(key.clone(), 0)];
-        while let Some((key, steps)) = waiting.pop() {
-            let uid = self.entries.get(&key).map(|it| Arc::clone(&it.uid));
-            let Some(uid) = uid.filter(|it| !it.is_empty() && steps < OWNERS_MAX) else {
-                continue;
-            };
-            for owned in self.owned_by(&uid) {
-                // Where nothing changed for it, nothing changed for what it owns.
-                if self.place(&owned) {
-                    waiting.push((owned, steps + 1));
-                }
-            }
-        }
-    }
-
-    /// Puts an object into the group that it belongs to now. Returns whether that is another one.
-    fn place(&mut self, key: &Key) -> bool {
-        let Some((group, is_anchor)) = self.group_of(key) else {
-            return false;
-        };
-        let Some(entry) = self.entries.get_mut(key) else {
-            return false;
-        };
-        let before = std::mem::replace(&mut entry.group, group.clone());
-        let was_anchor = std::mem::replace(&mut entry.is_anchor, is_anchor);
-        match (&group, &entry.body) {
-            (Some(_), Body::NotAsked) => {
-                self.wanted.insert(key.watch);
-            }
-            // Nobody reads what belongs to no application.
-            (None, Body::Whole(_)) => entry.body = Body::NotAsked,
-            _ => {}
-        }
-        if let Some(name) = entry.floats_to() {
-            self.floating.entry(name).or_default().insert(key.clone());
-        }
-        // The application counts those that name it by themselves.
-        let is_moved = before != group || was_anchor != is_anchor;
-        if is_moved {
-            self.move_to(key, before, group.map(|it| (it, is_anchor)), was_anchor);
-        } else if let Some(group) = group {
-            self.groups.note_changed(group);
-        }
-        is_moved
-    }
-
-    /// Moves an object between groups, and what joins applications of that name with it.
-    fn move_to(
-        &mut self,
-        key: &Key,
-        before: Option<GroupId>,
-        after: Option<(GroupId, bool)>,
-        was_anchor: bool,
-    ) {
-        let mut names = Vec::new();
-        if let Some(before) = before {
-            let name = Arc::clone(&before.application.composite_app);
-            if self.groups.leave(before, key, was_anchor) {
-                names.push(name);
-            }
-        }
-        if let Some((after, is_anchor)) = after {
-            let name = Arc::clone(&after.application.composite_app);
-            if self.groups.join(after, key, is_anchor) {
-                names.push(name);
-            }
-        }
-        for name in names {
-            let floating = self.floating.get(&name).into_iter().flatten();
-            let floating: Vec<Key> = floating.filter(|it| *it != key).cloned().collect();
-            for key in floating {
-                self.place(&key);
-                self.place_owned(&key);
-            }
-        }
-    }
-
-    /// The group that an object belongs to, and whether an application has it by name. None for an object
-    /// that is not there.
-    fn group_of(&self, key: &Key) -> Option<(Option<GroupId>, bool)> {
-        let mut entry = self.entries.get(key)?;
-        let mut claimed = entry.membership.claim.as_ref().map(|claim| (claim, entry));
-        for _ in 0..OWNERS_MAX {
-            let mut owners = entry.owners.iter().filter_map(|uid| self.by_uid.get(uid));
-            let Some(owner) = owners.find_map(|key| self.entries.get(key)) else {
-                break;
-            };
-            entry = owner;
-            let claim = entry.membership.claim.as_ref();
-            claimed = claim.map(|claim| (claim, entry)).or(claimed);
-        }
-        let Some((claim, claimed)) = claimed else {
-            return Some((None, false));
-        };
-        let only = claim.is_of_any_namespace.then(|| {
-            let name = &claim.application.composite_app;
-            self.groups.only_application(name)
-        });
-        let application = only.flatten().unwrap_or_else(|| claim.application.clone());
-        let app = claimed.membership.app.as_ref().unwrap_or(&claimed.name);
-        let group = GroupId {
-            application,
-            app: Arc::clone(app),
-        };
-        Some((Some(group), !claim.is_of_any_namespace))
     }
 }
 

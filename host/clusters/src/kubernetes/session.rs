@@ -1,22 +1,24 @@
 //! One session with an API server: from the connection to its loss.
 
+mod facts;
+mod kinds;
+mod take;
+
 use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
-use kindsight_model::{CoveredKinds, clean};
-use serde::Deserialize;
+use kindsight_model::CoveredKinds;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-use super::connection::{ApiClient, ApiError, Connections};
-use super::decode::{Decoder, Detail};
-use super::discovery::{ApiKind, Discovered, discover};
+use super::connection::{ApiClient, Connections};
+use super::discovery::{Discovered, discover};
 use super::inventory::{GroupId, Inventory};
 use super::jitter::jittered;
-use super::kind_watch::{KindWatch, News, WatchNews};
+use super::kind_watch::WatchNews;
 use super::watches::Watches;
 use super::{Closed, KubernetesCluster, Run};
 use crate::{ApplicationReport, ClusterEvent, ClusterFacts, FACTS_EVERY};
@@ -27,14 +29,6 @@ const NEWS_MAX: usize = 256;
 const GATHER: Duration = Duration::from_millis(50);
 /// Time until the Kinds are asked for again where nothing told of new ones.
 const DISCOVER_EVERY: Duration = Duration::from_mins(2);
-/// Time from the news of a Kind that came or went until the Kinds are asked for: servers tell late.
-const DISCOVER_AFTER: Duration = Duration::from_secs(1);
-
-/// Maximum length of the version of a server that is told, in bytes.
-const VERSION_BYTES_MAX: usize = 64;
-
-/// Kinds whose objects are Kinds.
-const KINDS_OF_KINDS: [&str; 2] = ["CustomResourceDefinition", "APIService"];
 
 /// The reason why a session ended.
 pub(super) enum SessionEnd {
@@ -82,7 +76,7 @@ impl Session {
             .client()
             .await
             .map_err(|error| error.to_string())?;
-        let version = server_version(&client).await;
+        let version = facts::server_version(&client).await;
         let version = version.map_err(|error| error.to_string())?;
         let discovered = discover(&client).await.map_err(|error| error.to_string())?;
         let (news_tx, news_rx) = mpsc::channel(NEWS_MAX);
@@ -147,56 +141,6 @@ impl Session {
         }
     }
 
-    /// Takes in what a watch tells.
-    fn take(&mut self, news: WatchNews) -> Result<(), SessionEnd> {
-        let WatchNews { watch, what } = news;
-        let Some(state) = self.watches.get_mut(watch) else {
-            // Of a Kind that is not served any more.
-            return Ok(());
-        };
-        if KINDS_OF_KINDS.contains(&&*state.kind.gvk.kind)
-            && matches!(what, News::Applied(_) | News::Deleted(_))
-        {
-            self.discover_at = self.discover_at.min(Instant::now() + DISCOVER_AFTER);
-        }
-        let pass = state.pass;
-        match what {
-            News::ListBegins(detail) => state.begin(detail),
-            News::Listed(objects) => {
-                for object in objects {
-                    self.inventory.apply(watch, pass, object);
-                }
-            }
-            News::ListEnds => {
-                state.end();
-                self.inventory.sweep(watch, pass);
-            }
-            News::Applied(object) => self.inventory.apply(watch, pass, *object),
-            News::Deleted(object) => self.inventory.remove(watch, &object),
-            News::Following => state.follow(),
-            News::Failed(error @ ApiError::Unauthorized(_)) => {
-                return Err(SessionEnd::Failed(error.to_string()));
-            }
-            News::Failed(error) => {
-                if matches!(error, ApiError::NotFound(_)) {
-                    // The Kind may have gone with its definition.
-                    let soon = Instant::now() + DISCOVER_AFTER;
-                    self.discover_at = self.discover_at.min(soon);
-                }
-                let told = error.to_string();
-                if state.fail(error) {
-                    tracing::debug!(cluster = %self.cluster.name, kind = %state.kind.gvk, told, "watch failed");
-                }
-            }
-        }
-        for wanted in self.inventory.take_wanted() {
-            if let Some(state) = self.watches.get_mut(wanted) {
-                state.ask_whole();
-            }
-        }
-        Ok(())
-    }
-
     /// Reports what changed, once everything was seen.
     async fn report<E: From<ClusterEvent>>(&mut self, run: &mut Run<E>) -> Result<(), Closed> {
         let trouble = self.watches.trouble(|it| self.inventory.has_members(it));
@@ -224,116 +168,6 @@ impl Session {
         }
         Ok(())
     }
-
-    /// Tells facts about the cluster, where they changed.
-    async fn tell_facts<E: From<ClusterEvent>>(&mut self, run: &Run<E>) -> Result<(), Closed> {
-        let silent = self.discovered.silent.iter();
-        let silent = silent.map(|(group, why)| format!("{group}: {why}").into());
-        let not_covered = self.watches.not_covered();
-        let facts = ClusterFacts {
-            origin: Arc::clone(&self.cluster.origin),
-            server_version: Some(Arc::clone(&self.version)),
-            not_covered: (not_covered.into_iter().chain(silent))
-                .chain(self.inventory.left_out())
-                .collect(),
-            objects: self.inventory.members(),
-            watches: self.watches.len(),
-        };
-        if facts == self.facts {
-            return Ok(());
-        }
-        self.facts = facts.clone();
-        let (cluster, facts) = (self.cluster.name.clone(), Box::new(facts));
-        run.send(ClusterEvent::Facts { cluster, facts }).await
-    }
-
-    /// Asks for the Kinds again. A server that does not tell them costs nothing that is known.
-    async fn rediscover(&mut self) -> Result<(), SessionEnd> {
-        match discover(&self.client).await {
-            Ok(discovered) => {
-                self.discovered = discovered;
-                self.watch_kinds().await.map_err(SessionEnd::Failed)
-            }
-            Err(error @ ApiError::Unauthorized(_)) => Err(SessionEnd::Failed(error.to_string())),
-            Err(error) => {
-                tracing::debug!(cluster = %self.cluster.name, %error, "Kinds not discovered");
-                Ok(())
-            }
-        }
-    }
-
-    /// Begins the watches of Kinds that are new, and ends those of Kinds that are gone.
-    async fn watch_kinds(&mut self) -> Result<(), String> {
-        let options = self.cluster.options.clone();
-        let is_left_out = |kind: &ApiKind| options.left_out.contains(&*kind.name());
-        let kinds = self.discovered.kinds.iter().filter(|it| !is_left_out(it));
-        let kinds = kinds.filter(|it| it.is_namespaced || options.namespaces.is_empty());
-        let kinds: BTreeSet<ApiKind> = kinds.cloned().collect();
-        let silent = &self.discovered.silent;
-        // A group that does not tell its Kinds keeps those that it had.
-        let is_served = |it: &ApiKind| {
-            let version = format!("{}/{}", it.gvk.group, it.gvk.version);
-            kinds.contains(it) || silent.contains_key(&version)
-        };
-        for gone in self.watches.retain(is_served) {
-            // No pass has this number.
-            self.inventory.sweep(gone, u64::MAX);
-        }
-        let known: BTreeSet<ApiKind> = self.watches.kinds().map(|it| (**it).clone()).collect();
-        for kind in kinds.difference(&known) {
-            let kind = Arc::new(kind.clone());
-            if options.namespaces.is_empty() {
-                self.watch(&kind, None).await?;
-            }
-            for namespace in &options.namespaces {
-                self.watch(&kind, Some(Arc::clone(namespace))).await?;
-            }
-        }
-        Ok(())
-    }
-
-    async fn watch(
-        &mut self,
-        kind: &Arc<ApiKind>,
-        namespace: Option<Arc<str>>,
-    ) -> Result<(), String> {
-        let client = self
-            .connections
-            .client()
-            .await
-            .map_err(|error| error.to_string())?;
-        let (id, detail) = self.watches.add(Arc::clone(kind), namespace.clone());
-        let is_secret = kind.gvk.group.is_empty() && &*kind.gvk.kind == "Secret";
-        let watch = KindWatch {
-            id,
-            kind: Arc::clone(kind),
-            namespace,
-            client,
-            decoder: Decoder {
-                gvk: kind.gvk.clone(),
-                rules: Arc::clone(&self.cluster.options.rules),
-                detail: Detail::Metadata,
-                is_metadata_enough: is_secret,
-            },
-            detail,
-            news: self.news_tx.clone(),
-            lifetime: jittered(self.cluster.options.watch_lifetime),
-        };
-        self.running.push(Box::pin(watch.run()));
-        Ok(())
-    }
-}
-
-async fn server_version(client: &ApiClient) -> Result<Arc<str>, ApiError> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Version {
-        git_version: String,
-    }
-    let bytes = client.get("/version", "application/json").await?;
-    let version: Result<Version, _> = serde_json::from_slice(&bytes);
-    let version = version.map_err(|error| ApiError::Unreadable(error.to_string()))?;
-    Ok(clean(&version.git_version, VERSION_BYTES_MAX).into())
 }
 
 /// The report that nothing is left of a group.

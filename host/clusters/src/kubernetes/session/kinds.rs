@@ -1,0 +1,89 @@
+//! The Kinds that a session watches: those that the server serves, as they come and go.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::{Session, SessionEnd};
+use crate::kubernetes::connection::ApiError;
+use crate::kubernetes::decode::{Decoder, Detail};
+use crate::kubernetes::discovery::{ApiKind, discover};
+use crate::kubernetes::jitter::jittered;
+use crate::kubernetes::kind_watch::KindWatch;
+
+impl Session {
+    /// Asks for the Kinds again. A server that does not tell them costs nothing that is known.
+    pub(super) async fn rediscover(&mut self) -> Result<(), SessionEnd> {
+        match discover(&self.client).await {
+            Ok(discovered) => {
+                self.discovered = discovered;
+                self.watch_kinds().await.map_err(SessionEnd::Failed)
+            }
+            Err(error @ ApiError::Unauthorized(_)) => Err(SessionEnd::Failed(error.to_string())),
+            Err(error) => {
+                tracing::debug!(cluster = %self.cluster.name, %error, "Kinds not discovered");
+                Ok(())
+            }
+        }
+    }
+
+    /// Begins the watches of Kinds that are new, and ends those of Kinds that are gone.
+    pub(super) async fn watch_kinds(&mut self) -> Result<(), String> {
+        let options = self.cluster.options.clone();
+        let is_left_out = |kind: &ApiKind| options.left_out.contains(&*kind.name());
+        let kinds = self.discovered.kinds.iter().filter(|it| !is_left_out(it));
+        let kinds = kinds.filter(|it| it.is_namespaced || options.namespaces.is_empty());
+        let kinds: BTreeSet<ApiKind> = kinds.cloned().collect();
+        let silent = &self.discovered.silent;
+        // A group that does not tell its Kinds keeps those that it had.
+        let is_served = |it: &ApiKind| {
+            let version = format!("{}/{}", it.gvk.group, it.gvk.version);
+            kinds.contains(it) || silent.contains_key(&version)
+        };
+        for gone in self.watches.retain(is_served) {
+            // No pass has this number.
+            self.inventory.sweep(gone, u64::MAX);
+        }
+        let known: BTreeSet<ApiKind> = self.watches.kinds().map(|it| (**it).clone()).collect();
+        for kind in kinds.difference(&known) {
+            let kind = Arc::new(kind.clone());
+            if options.namespaces.is_empty() {
+                self.watch(&kind, None).await?;
+            }
+            for namespace in &options.namespaces {
+                self.watch(&kind, Some(Arc::clone(namespace))).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn watch(
+        &mut self,
+        kind: &Arc<ApiKind>,
+        namespace: Option<Arc<str>>,
+    ) -> Result<(), String> {
+        let client = self
+            .connections
+            .client()
+            .await
+            .map_err(|error| error.to_string())?;
+        let (id, detail) = self.watches.add(Arc::clone(kind), namespace.clone());
+        let is_secret = kind.gvk.group.is_empty() && &*kind.gvk.kind == "Secret";
+        let watch = KindWatch {
+            id,
+            kind: Arc::clone(kind),
+            namespace,
+            client,
+            decoder: Decoder {
+                gvk: kind.gvk.clone(),
+                rules: Arc::clone(&self.cluster.options.rules),
+                detail: Detail::Metadata,
+                is_metadata_enough: is_secret,
+            },
+            detail,
+            news: self.news_tx.clone(),
+            lifetime: jittered(self.cluster.options.watch_lifetime),
+        };
+        self.running.push(Box::pin(watch.run()));
+        Ok(())
+    }
+}
