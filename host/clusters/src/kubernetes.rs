@@ -14,6 +14,7 @@ mod inventory;
 mod jitter;
 mod kind_watch;
 mod kubeconfig;
+mod list;
 mod membership;
 mod session;
 mod shallow;

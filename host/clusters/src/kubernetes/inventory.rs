@@ -7,9 +7,10 @@
 mod entry;
 mod groups;
 mod links;
+mod missing;
 mod place;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use kindsight_model::DigName;
@@ -21,6 +22,7 @@ use crate::ApplicationReport;
 use entry::Entry;
 pub(super) use entry::Key;
 use groups::{Group, Groups};
+use missing::{Missing, NeededOf, Place};
 
 /// Maximum number of objects of one cluster that are known, most of them by their identity alone; others are
 /// left out, which is told.
@@ -36,39 +38,80 @@ pub(super) struct GroupId {
 /// The objects of one cluster.
 #[derive(Debug, Default)]
 pub(super) struct Inventory {
-    entries: HashMap<Key, Entry>,
+    entries: BTreeMap<Key, Entry>,
     by_uid: HashMap<Arc<str>, Key>,
     /// Objects by the uid of an owner.
     owned: HashMap<Arc<str>, BTreeSet<Key>>,
     /// Objects that join the only application of a name, by that name.
     floating: HashMap<Arc<str>, BTreeSet<Key>>,
     groups: Groups,
-    /// Watches of which an object is needed whole that is not.
-    wanted: BTreeSet<WatchId>,
+    missing: Missing,
     /// True once an object came while there were [`OBJECTS_MAX`].
     is_over: bool,
 }
 
 impl Inventory {
-    /// Takes in an object, as it was seen in this pass over its Kind.
+    /// Takes in an object of a list of all, in this pass over its Kind.
     pub(super) fn apply(&mut self, watch: WatchId, pass: u64, decoded: Decoded) {
         let key = Key::new(watch, &decoded);
-        if self.entries.len() >= OBJECTS_MAX && !self.entries.contains_key(&key) {
+        match self.entries.get_mut(&key) {
+            Some(entry) if entry.has_all_of(&decoded) => entry.pass = pass,
+            _ => self.put(&key, Some(pass), decoded),
+        }
+    }
+
+    /// Takes in an object that was added or changed, as the watch of its Kind tells. A part of the Kind may
+    /// have told more already.
+    pub(super) fn follow(&mut self, watch: WatchId, pass: u64, decoded: Decoded) {
+        let key = Key::new(watch, &decoded);
+        let known = self.entries.get(&key);
+        if !known.is_some_and(|it| it.has_all_of(&decoded) || it.is_newer_than(&decoded)) {
+            self.put(&key, Some(pass), decoded);
+        }
+    }
+
+    /// Takes in an object of the list of a part, which may be older than what the watch told. One that the
+    /// watch does not know was deleted since, or will be told by it.
+    pub(super) fn complete(&mut self, watch: WatchId, decoded: Decoded) {
+        let key = Key::new(watch, &decoded);
+        let known = self.entries.get(&key);
+        let is_wanted = known.is_some_and(|it| {
+            it.uid == decoded.uid && !it.has_all_of(&decoded) && !it.is_newer_than(&decoded)
+        });
+        if is_wanted {
+            // A list of all that is read meanwhile decides alone what is not there any more.
+            self.put(&key, None, decoded);
+        }
+    }
+
+    fn put(&mut self, key: &Key, pass: Option<u64>, decoded: Decoded) {
+        if self.entries.len() >= OBJECTS_MAX && !self.entries.contains_key(key) {
             self.is_over = true;
             return;
         }
-        if let Some(before) = self.entries.get(&key) {
+        if let Some(before) = self.entries.get(key) {
             let (links, name) = (before.links(), before.floats_to());
-            self.unlink(&key, &links.uid, &links.owners);
-            self.unfloat(&key, name);
+            self.unlink(key, &links.uid, &links.owners);
+            self.unfloat(key, name);
         }
         let entry = self.entries.entry(key.clone()).or_default();
-        entry.replace(pass, decoded);
+        entry.pass = pass.unwrap_or(entry.pass);
+        entry.replace(decoded);
         let links = entry.links();
-        self.link(&key, &links.uid, &links.owners);
-        self.place(&key);
+        self.link(key, &links.uid, &links.owners);
+        self.place(key);
         // What it owns may belong to its application now, or no longer.
-        self.place_owned(&key);
+        self.place_owned(key);
+    }
+
+    /// The objects of a watch in order of namespace and name, from the first of a namespace on.
+    fn objects_from(
+        &self,
+        watch: WatchId,
+        namespace: &str,
+    ) -> impl Iterator<Item = (&Key, &Entry)> {
+        let all = self.entries.range(Key::before_all_of(watch, namespace)..);
+        all.take_while(move |(key, _)| key.watch == watch)
     }
 
     /// Forgets an object.
@@ -78,17 +121,25 @@ impl Inventory {
 
     /// Forgets the objects of a Kind that this pass did not see.
     pub(super) fn sweep(&mut self, watch: WatchId, pass: u64) {
-        let is_old = |(key, entry): &(&Key, &Entry)| key.watch == watch && entry.pass != pass;
-        let old = self.entries.iter().filter(is_old);
+        let all = self.objects_from(watch, "");
+        let old = all.filter(|(_, entry)| entry.pass != pass);
         let old: Vec<Key> = old.map(|(key, _)| key.clone()).collect();
         for key in old {
             self.remove_key(&key);
         }
     }
 
-    /// Watches of which an object is needed whole that is not. Answered once.
-    pub(super) fn take_wanted(&mut self) -> BTreeSet<WatchId> {
-        std::mem::take(&mut self.wanted)
+    /// The namespaces of watches in which an object came to be needed whole that is not. Answered once.
+    pub(super) fn take_wanted(&mut self) -> BTreeSet<Place> {
+        self.missing.take_wanted()
+    }
+
+    /// The objects of a watch that are needed whole and are not.
+    pub(super) fn needed(&self, watch: WatchId) -> NeededOf<'_> {
+        NeededOf {
+            inventory: self,
+            watch,
+        }
     }
 
     /// Returns whether an application has objects of this watch.
@@ -128,11 +179,7 @@ impl Inventory {
     fn report(&mut self, id: &GroupId) -> Option<ApplicationReport> {
         let members = self.groups.get(id).map(Group::members);
         let members: Vec<Key> = members.into_iter().flatten().cloned().collect();
-        let is_read = |key: &Key| {
-            let entry = self.entries.get(key);
-            entry.is_some_and(|it| !matches!(it.body, Body::NotAsked))
-        };
-        if !members.iter().all(is_read) {
+        if members.iter().any(|key| self.missing.has(key)) {
             return None;
         }
         let entries = members
@@ -155,6 +202,7 @@ impl Inventory {
         let links = entry.links();
         self.unlink(key, &links.uid, &links.owners);
         self.unfloat(key, entry.floats_to());
+        self.missing.remove(key);
         self.move_to(key, entry.group, None, entry.is_anchor);
         for owned in self.owned_by(&links.uid) {
             self.place(&owned);

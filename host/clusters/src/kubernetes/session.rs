@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use kindsight_model::CoveredKinds;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, sleep_until};
 
 use super::connection::{ApiClient, Connections};
@@ -25,6 +25,8 @@ use crate::{ApplicationReport, ClusterEvent, ClusterFacts, FACTS_EVERY};
 
 /// News of watches that wait to be taken in.
 const NEWS_MAX: usize = 256;
+/// Parts of Kinds that are listed at a time: with the watches, few enough streams for one connection.
+const PART_LISTS_MAX: usize = 4;
 /// Time for which changes are gathered before they are reported.
 const GATHER: Duration = Duration::from_millis(50);
 /// Time until the Kinds are asked for again where nothing told of new ones.
@@ -62,6 +64,8 @@ pub(super) struct Session {
     is_stale: bool,
     facts: ClusterFacts,
     discover_at: Instant,
+    /// Limits the number of lists of parts at a time.
+    permits: Arc<Semaphore>,
 }
 
 impl Session {
@@ -96,6 +100,7 @@ impl Session {
             is_stale: true,
             facts: ClusterFacts::default(),
             discover_at: Instant::now() + jittered(DISCOVER_EVERY),
+            permits: Arc::new(Semaphore::new(PART_LISTS_MAX)),
         })
     }
 
@@ -109,6 +114,8 @@ impl Session {
         loop {
             let wake_at = report_at.unwrap_or(self.discover_at).min(self.discover_at);
             let wake_at = wake_at.min(facts_at);
+            let part_at = self.watches.next_part_at();
+            let wake_at = part_at.map_or(wake_at, |at| wake_at.min(at));
             tokio::select! {
                 Some(news) = self.news_rx.recv() => {
                     if let Err(end) = self.take(news) {
@@ -125,6 +132,9 @@ impl Session {
                 if self.report(run).await.is_err() {
                     return SessionEnd::Closed;
                 }
+            }
+            if part_at.is_some_and(|at| at <= now) {
+                self.list_parts();
             }
             if facts_at <= now {
                 facts_at = now + FACTS_EVERY;
@@ -143,6 +153,7 @@ impl Session {
 
     /// Reports what changed, once everything was seen.
     async fn report<E: From<ClusterEvent>>(&mut self, run: &mut Run<E>) -> Result<(), Closed> {
+        self.list_parts();
         let trouble = self.watches.trouble(|it| self.inventory.has_members(it));
         let is_listed = self.watches.are_listed();
         if trouble.is_none() && is_listed && !self.is_synced {

@@ -1,5 +1,6 @@
 use serde_json::{Value, json};
 
+use super::bookkeeping::LAST_APPLIED;
 use super::*;
 
 fn decoder(detail: Detail) -> Decoder {

@@ -16,11 +16,20 @@ use crate::kubernetes::membership::Membership;
 pub(in crate::kubernetes) struct Key {
     /// Watches are of one Kind each, and no two of them see the same object.
     pub(in crate::kubernetes) watch: WatchId,
-    namespace: Arc<str>,
-    name: Arc<str>,
+    pub(super) namespace: Arc<str>,
+    pub(super) name: Arc<str>,
 }
 
 impl Key {
+    /// What comes before all keys of a namespace of a watch; of the empty one, before all keys of the watch.
+    pub(super) fn before_all_of(watch: WatchId, namespace: &str) -> Self {
+        Self {
+            watch,
+            namespace: namespace.into(),
+            name: "".into(),
+        }
+    }
+
     pub(super) fn new(watch: WatchId, decoded: &Decoded) -> Self {
         Self {
             watch,
@@ -35,6 +44,8 @@ impl Key {
 pub(super) struct Entry {
     /// The last pass over its Kind that saw it.
     pub(super) pass: u64,
+    /// Its version; 0 where versions have no order.
+    pub(super) version: u64,
     pub(super) uid: Arc<str>,
     pub(super) name: Arc<str>,
     /// Uids of its owners.
@@ -51,6 +62,7 @@ impl Default for Entry {
     fn default() -> Self {
         Self {
             pass: 0,
+            version: 0,
             uid: "".into(),
             name: "".into(),
             owners: Box::default(),
@@ -69,9 +81,24 @@ pub(super) struct Links {
 }
 
 impl Entry {
-    /// Replaces all but the group.
-    pub(super) fn replace(&mut self, pass: u64, decoded: Decoded) {
-        self.pass = pass;
+    /// Returns whether this tells nothing new: the same version, and no body that is needed.
+    pub(super) fn has_all_of(&self, decoded: &Decoded) -> bool {
+        let is_read = !matches!(self.body, Body::NotAsked);
+        let is_new_body = self.group.is_some() && !matches!(decoded.body, Body::NotAsked);
+        self.version == decoded.version
+            && self.version > 0
+            && self.uid == decoded.uid
+            && (is_read || !is_new_body)
+    }
+
+    /// Returns whether this is an older version of the same object.
+    pub(super) fn is_newer_than(&self, decoded: &Decoded) -> bool {
+        self.uid == decoded.uid && decoded.version > 0 && self.version > decoded.version
+    }
+
+    /// Replaces all but the group and the pass.
+    pub(super) fn replace(&mut self, decoded: Decoded) {
+        self.version = decoded.version;
         self.uid = decoded.uid;
         self.name = decoded.name;
         self.owners = decoded.owners;

@@ -37,12 +37,13 @@ impl Inventory {
         let before = std::mem::replace(&mut entry.group, group.clone());
         let was_anchor = std::mem::replace(&mut entry.is_anchor, is_anchor);
         match (&group, &entry.body) {
-            (Some(_), Body::NotAsked) => {
-                self.wanted.insert(key.watch);
-            }
+            (Some(_), Body::NotAsked) => self.missing.add(key),
             // Nobody reads what belongs to no application.
-            (None, Body::Whole(_)) => entry.body = Body::NotAsked,
-            _ => {}
+            (None, Body::Whole(_)) => {
+                entry.body = Body::NotAsked;
+                self.missing.remove(key);
+            }
+            _ => self.missing.remove(key),
         }
         if let Some(name) = entry.floats_to() {
             self.floating.entry(name).or_default().insert(key.clone());

@@ -66,20 +66,15 @@ impl Session {
             .client()
             .await
             .map_err(|error| error.to_string())?;
-        let (id, detail) = self.watches.add(Arc::clone(kind), namespace.clone());
-        let is_secret = kind.gvk.group.is_empty() && &*kind.gvk.kind == "Secret";
+        let (id, asked) = self.watches.add(Arc::clone(kind), namespace.clone());
+        let rules = &self.cluster.options.rules;
         let watch = KindWatch {
             id,
             kind: Arc::clone(kind),
             namespace,
             client,
-            decoder: Decoder {
-                gvk: kind.gvk.clone(),
-                rules: Arc::clone(&self.cluster.options.rules),
-                detail: Detail::Metadata,
-                is_metadata_enough: is_secret,
-            },
-            detail,
+            decoder: Decoder::new(kind, rules, Detail::Metadata),
+            asked,
             news: self.news_tx.clone(),
             lifetime: jittered(self.cluster.options.watch_lifetime),
         };
