@@ -16,6 +16,7 @@ mod kind_watch;
 mod kubeconfig;
 mod list;
 mod membership;
+mod selector;
 mod session;
 mod shallow;
 mod told;
@@ -31,7 +32,7 @@ use tokio::sync::mpsc::Sender;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use crate::{ApplicationReport, ClusterEvent};
+use crate::{ApplicationReport, ClusterEvent, Needs};
 use inventory::GroupId;
 use jitter::Backoff;
 use session::{Session, SessionEnd};
@@ -145,9 +146,15 @@ impl KubernetesCluster {
     }
 
     /// Sends the events of the cluster, until `shutdown` is cancelled or `events` is closed.
-    pub async fn run<E: From<ClusterEvent>>(self, events: Sender<E>, shutdown: CancellationToken) {
+    pub async fn run<E: From<ClusterEvent>>(
+        self,
+        events: Sender<E>,
+        needs: Needs,
+        shutdown: CancellationToken,
+    ) {
         let run = Run {
             cluster: self,
+            needs,
             events,
             known: BTreeSet::new(),
             told_stale: None,
@@ -163,6 +170,7 @@ struct Closed;
 /// The way of events to the pipeline.
 struct Run<E> {
     cluster: KubernetesCluster,
+    needs: Needs,
     events: Sender<E>,
     /// The groups that were reported and not yet reported as empty.
     known: BTreeSet<GroupId>,
@@ -175,7 +183,7 @@ impl<E: From<ClusterEvent>> Run<E> {
     async fn run(mut self) -> Result<(), Closed> {
         let mut backoff = Backoff::default();
         loop {
-            let end = match Session::connect(&self.cluster).await {
+            let end = match Session::connect(&self.cluster, self.needs.clone()).await {
                 Ok(session) => {
                     backoff = Backoff::default();
                     session.run(&mut self).await

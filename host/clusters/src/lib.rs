@@ -19,6 +19,7 @@
 mod event;
 mod folder;
 mod kubernetes;
+mod needs;
 mod source;
 
 pub use event::{ApplicationReport, ClusterEvent, ClusterFacts, FACTS_EVERY};
@@ -26,4 +27,5 @@ pub use folder::FolderCluster;
 pub use kubernetes::{
     ApplicationRule, KubeconfigError, KubernetesCluster, WatchOptions, kubeconfig_clusters,
 };
+pub use needs::{Needs, RelatedKinds, RelatedRules};
 pub use source::{ClusterSource, ParseClusterError};

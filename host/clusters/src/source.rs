@@ -7,7 +7,7 @@ use kindsight_model::{ClusterName, NameError};
 use tokio::sync::mpsc::Sender;
 use tokio_util::sync::CancellationToken;
 
-use crate::{ClusterEvent, FolderCluster, KubernetesCluster};
+use crate::{ClusterEvent, FolderCluster, KubernetesCluster, Needs};
 
 /// A cluster, by the source of its reports. Another kind of source is another variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,12 +40,17 @@ impl ClusterSource {
 
     /// Sends the cluster's events, until `shutdown` is cancelled or `events` is closed.
     ///
-    /// Called once for each cluster. Waits while `events` is full, and holds a bounded number of
+    /// Called once for each cluster. A folder has what it has, whatever the needs. Waits while `events` is full, and holds a bounded number of
     /// reports meanwhile. Cancellation is prompt.
-    pub async fn run<E: From<ClusterEvent>>(self, events: Sender<E>, shutdown: CancellationToken) {
+    pub async fn run<E: From<ClusterEvent>>(
+        self,
+        events: Sender<E>,
+        needs: Needs,
+        shutdown: CancellationToken,
+    ) {
         match self {
             Self::Folder(cluster) => cluster.run(events, shutdown).await,
-            Self::Kubernetes(cluster) => cluster.run(events, shutdown).await,
+            Self::Kubernetes(cluster) => cluster.run(events, needs, shutdown).await,
         }
     }
 }

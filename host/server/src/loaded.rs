@@ -80,7 +80,7 @@ impl Loaded {
             tasks.shutdown(),
         );
         for cluster in self.settings.clusters {
-            let running = cluster.run(events_tx.clone(), tasks.shutdown());
+            let running = cluster.run(events_tx.clone(), self.pipeline.needs(), tasks.shutdown());
             tasks.spawn("source of a cluster", infallible(running));
         }
         let contexts = self.pipeline.contexts().clone();

@@ -21,7 +21,7 @@ use super::jitter::jittered;
 use super::kind_watch::WatchNews;
 use super::watches::Watches;
 use super::{Closed, KubernetesCluster, Run};
-use crate::{ApplicationReport, ClusterEvent, ClusterFacts, FACTS_EVERY};
+use crate::{ApplicationReport, ClusterEvent, ClusterFacts, FACTS_EVERY, Needs};
 
 /// News of watches that wait to be taken in.
 const NEWS_MAX: usize = 256;
@@ -49,6 +49,7 @@ impl From<Closed> for SessionEnd {
 /// A session with an API server.
 pub(super) struct Session {
     cluster: KubernetesCluster,
+    needs: Needs,
     connections: Connections,
     client: ApiClient,
     version: Arc<str>,
@@ -73,7 +74,7 @@ impl Session {
     ///
     /// # Errors
     /// The text of the reason.
-    pub(super) async fn connect(cluster: &KubernetesCluster) -> Result<Self, String> {
+    pub(super) async fn connect(cluster: &KubernetesCluster, needs: Needs) -> Result<Self, String> {
         let config = cluster.access.config().await?;
         let mut connections = Connections::new(config);
         let client = connections
@@ -86,6 +87,7 @@ impl Session {
         let (news_tx, news_rx) = mpsc::channel(NEWS_MAX);
         Ok(Self {
             cluster: cluster.clone(),
+            needs,
             connections,
             client,
             version,
@@ -106,8 +108,8 @@ impl Session {
 
     /// Watches the cluster until its credentials fail or nobody listens.
     pub(super) async fn run<E: From<ClusterEvent>>(mut self, run: &mut Run<E>) -> SessionEnd {
-        if let Err(error) = self.watch_kinds().await {
-            return SessionEnd::Failed(error);
+        if let Err(end) = self.follow_needs().await {
+            return end;
         }
         let mut report_at: Option<Instant> = None;
         let mut facts_at = Instant::now();
@@ -119,6 +121,12 @@ impl Session {
             tokio::select! {
                 Some(news) = self.news_rx.recv() => {
                     if let Err(end) = self.take(news) {
+                        return end;
+                    }
+                    report_at.get_or_insert_with(|| Instant::now() + GATHER);
+                }
+                Ok(()) = self.needs.related.changed() => {
+                    if let Err(end) = self.follow_needs().await {
                         return end;
                     }
                     report_at.get_or_insert_with(|| Instant::now() + GATHER);
@@ -189,6 +197,7 @@ fn empty_report(id: &GroupId) -> ApplicationReport {
         objects: Vec::new(),
         hooks: BTreeSet::new(),
         rejected: Vec::new(),
+        related: Vec::new(),
         covered: CoveredKinds::partial(),
     }
 }

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::connection::ApiError;
-use super::decode::Detail;
+use super::decode::{Detail, Labels};
 use super::discovery::ApiKind;
 use super::kind_watch::{Asked, WatchId};
 pub(super) use parts::Needed;
@@ -26,6 +26,8 @@ pub(super) struct WatchState {
     is_listed: bool,
     /// True from a request for a list until that list begins.
     is_asked: bool,
+    /// True from the first list that had all that is asked for now.
+    is_known: bool,
     /// The reason why it is not followed now.
     failure: Option<ApiError>,
     parts: Parts,
@@ -44,11 +46,13 @@ impl Watches {
         &mut self,
         kind: Arc<ApiKind>,
         namespace: Option<Arc<str>>,
+        labels: Labels,
     ) -> (WatchId, watch::Receiver<Asked>) {
         let id = self.next_id;
         self.next_id += 1;
         let (asked, receiver) = watch::channel(Asked {
             detail: Detail::Metadata,
+            labels,
             list: 0,
         });
         let state = WatchState {
@@ -58,6 +62,7 @@ impl Watches {
             pass: 0,
             is_listed: false,
             is_asked: false,
+            is_known: false,
             failure: None,
             parts: Parts::default(),
         };
@@ -139,7 +144,32 @@ impl WatchState {
     /// Notes that the list is whole.
     pub(super) fn end(&mut self) {
         self.is_listed = true;
+        self.is_known |= !self.is_asked;
         self.failure = None;
+    }
+
+    /// Returns whether everything is known that there is of it. While the server cannot be reached that is so
+    /// as of before, which is told of the cluster as a whole.
+    pub(super) fn is_complete(&self) -> bool {
+        let is_seen = matches!(self.failure(), None | Some(ApiError::Unreachable(_)));
+        self.is_known && is_seen
+    }
+
+    /// Keeps these labels of each object. Where they were not kept before, all are listed again.
+    pub(super) fn keep_labels(&mut self, labels: &Labels) {
+        if !self.asked.borrow().labels.covers(labels) {
+            self.is_asked = true;
+            self.is_known = false;
+            self.asked.send_modify(|asked| {
+                asked.labels = labels.clone();
+                asked.list += 1;
+            });
+        }
+    }
+
+    /// The labels that are kept.
+    pub(super) fn labels(&self) -> Labels {
+        self.asked.borrow().labels.clone()
     }
 
     /// Returns whether all that was asked for was listed.

@@ -1,9 +1,10 @@
 mod parts;
+mod related;
 
 use serde_json::{Value, json};
 
 use super::*;
-use crate::kubernetes::decode::{Decoder, Detail};
+use crate::kubernetes::decode::{Decoder, Detail, Labels};
 use crate::kubernetes::membership::ApplicationRule;
 use kindsight_model::Gvk;
 
@@ -32,6 +33,7 @@ impl Cluster {
             gvk: Gvk::new(KINDS[watch].0, "v1", kind),
             rules: ApplicationRule::ALL.into(),
             detail: self.detail,
+            labels: Labels::None,
             is_metadata_enough: false,
         };
         let list = json!({"items": [{"metadata": metadata}]}).to_string();

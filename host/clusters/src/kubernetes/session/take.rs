@@ -74,6 +74,7 @@ impl Session {
                 }
             }
         }
+        self.inventory.set_complete(watch, state.is_complete());
         Ok(())
     }
 
@@ -95,7 +96,7 @@ impl Session {
                     namespace,
                     part,
                     client: self.client.clone(),
-                    decoder: Decoder::new(&state.kind, rules, Detail::Whole),
+                    decoder: Decoder::new(&state.kind, rules, Detail::Whole, state.labels()),
                     news: self.news_tx.clone(),
                     permits: Arc::clone(&self.permits),
                 };
