@@ -136,7 +136,10 @@ pub struct ApplicationReport {
     pub hooks: BTreeSet<usize>,
     /// Objects of it that could not be read.
     pub rejected: Vec<Rejected>,
-    /// The Kinds of which these are all that the application has.
+    /// Objects that its own name by a relation and that belong to others, for those who judge: never listed,
+    /// never counted.
+    pub related: Vec<Object>,
+    /// The Kinds of which everything was searched that its objects may name by a relation.
     pub covered: CoveredKinds,
 }
 

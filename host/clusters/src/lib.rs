@@ -28,5 +28,5 @@ pub use kubernetes::{
     ApplicationRule, Identities, KubeconfigError, KubernetesCluster, WatchOptions,
     kubeconfig_clusters,
 };
-pub use needs::Needs;
+pub use needs::{Needs, RelatedKinds, RelatedRules};
 pub use source::{ClusterSource, ParseClusterError};

@@ -50,9 +50,9 @@ impl ClusterSource {
 
     /// Sends the cluster's events, until `shutdown` is cancelled or `events` is closed.
     ///
-    /// Called once for each cluster. Waits while `events` is full, and holds a bounded number of
-    /// reports meanwhile. Cancellation is prompt. `configured` has the configurations that it
-    /// [can become](Self::can_become), as they change.
+    /// Called once for each cluster. A folder has what it has, whatever the needs. Waits while `events` is
+    /// full, and holds a bounded number of reports meanwhile. Cancellation is prompt. `configured` has the
+    /// configurations that it [can become](Self::can_become), as they change.
     pub async fn run<E: From<ClusterEvent>>(
         self,
         configured: watch::Receiver<Self>,

@@ -80,7 +80,7 @@ impl Loaded {
             self.pipeline.progress(),
             tasks.shutdown(),
         );
-        let mut sources = Sources::new(tasks, events_tx.clone());
+        let mut sources = Sources::new(tasks, events_tx.clone(), self.pipeline.needs());
         for cluster in self.settings.clusters {
             sources.begin(cluster);
         }

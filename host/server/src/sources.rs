@@ -33,11 +33,11 @@ struct Closed;
 
 impl Sources {
     /// None yet.
-    pub(crate) fn new(tasks: &Tasks, events_tx: mpsc::Sender<Event>) -> Self {
+    pub(crate) fn new(tasks: &Tasks, events_tx: mpsc::Sender<Event>, needs: Needs) -> Self {
         Self {
             tasks: tasks.clone(),
             events_tx,
-            needs: Needs::default(),
+            needs,
             running: BTreeMap::new(),
         }
     }

@@ -7,9 +7,14 @@
 mod entry;
 mod groups;
 mod links;
+mod missing;
 mod place;
+mod queries;
+mod related;
+mod relations;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
 use kindsight_model::DigName;
@@ -17,10 +22,15 @@ use kindsight_model::DigName;
 use super::decode::{Body, Decoded};
 use super::kind_watch::WatchId;
 use crate::ApplicationReport;
+use crate::needs::RelatedRules;
 
 use entry::Entry;
 pub(super) use entry::Key;
 use groups::{Group, Groups};
+use missing::{Missing, NeededOf, Place};
+use queries::Queries;
+use related::Beside;
+use relations::{Sought, Watched};
 
 /// Maximum number of objects of one cluster that are known, most of them by their identity alone; others are
 /// left out, which is told.
@@ -36,39 +46,104 @@ pub(super) struct GroupId {
 /// The objects of one cluster.
 #[derive(Debug, Default)]
 pub(super) struct Inventory {
-    entries: HashMap<Key, Entry>,
+    entries: BTreeMap<Key, Entry>,
     by_uid: HashMap<Arc<str>, Key>,
     /// Objects by the uid of an owner.
     owned: HashMap<Arc<str>, BTreeSet<Key>>,
     /// Objects that join the only application of a name, by that name.
     floating: HashMap<Arc<str>, BTreeSet<Key>>,
     groups: Groups,
-    /// Watches of which an object is needed whole that is not.
-    wanted: BTreeSet<WatchId>,
+    missing: Missing,
+    watched: BTreeMap<WatchId, Watched>,
+    /// The relations that are asked about.
+    rules: Arc<RelatedRules>,
+    /// What objects of applications name by them.
+    sought: HashMap<Key, Sought>,
+    queries: Queries,
+    /// Number of changes so far.
+    changes: u64,
+    hasher: RandomState,
     /// True once an object came while there were [`OBJECTS_MAX`].
     is_over: bool,
 }
 
 impl Inventory {
-    /// Takes in an object, as it was seen in this pass over its Kind.
+    /// Takes in an object of a list of all, in this pass over its Kind.
     pub(super) fn apply(&mut self, watch: WatchId, pass: u64, decoded: Decoded) {
         let key = Key::new(watch, &decoded);
-        if self.entries.len() >= OBJECTS_MAX && !self.entries.contains_key(&key) {
+        let is_missing = self.missing.has(&key);
+        match self.entries.get_mut(&key) {
+            Some(entry) if entry.has_all_of(&decoded, is_missing) => entry.pass = pass,
+            _ => self.put(&key, Some(pass), decoded),
+        }
+    }
+
+    /// Takes in an object that was added or changed, as the watch of its Kind tells. A part of the Kind may
+    /// have told more already.
+    pub(super) fn follow(&mut self, watch: WatchId, pass: u64, decoded: Decoded) {
+        let key = Key::new(watch, &decoded);
+        let is_missing = self.missing.has(&key);
+        let known = self.entries.get(&key);
+        if !known
+            .is_some_and(|it| it.has_all_of(&decoded, is_missing) || it.is_newer_than(&decoded))
+        {
+            self.put(&key, Some(pass), decoded);
+        }
+    }
+
+    /// Takes in an object of the list of a part, which may be older than what the watch told. One that the
+    /// watch does not know was deleted since, or will be told by it.
+    pub(super) fn complete(&mut self, watch: WatchId, decoded: Decoded) {
+        let key = Key::new(watch, &decoded);
+        let is_missing = self.missing.has(&key);
+        let known = self.entries.get(&key);
+        let is_wanted = known.is_some_and(|it| {
+            let is_new = !it.has_all_of(&decoded, is_missing) && !it.is_newer_than(&decoded);
+            it.uid == decoded.uid && is_new
+        });
+        if is_wanted {
+            // A list of all that is read meanwhile decides alone what is not there any more.
+            self.put(&key, None, decoded);
+        }
+    }
+
+    fn put(&mut self, key: &Key, pass: Option<u64>, decoded: Decoded) {
+        if self.entries.len() >= OBJECTS_MAX && !self.entries.contains_key(key) {
             self.is_over = true;
             return;
         }
-        if let Some(before) = self.entries.get(&key) {
+        self.changes += 1;
+        let mut concerned = BTreeSet::new();
+        if let Some(before) = self.entries.get(key) {
+            concerned = self.queries.forget(key, before);
             let (links, name) = (before.links(), before.floats_to());
-            self.unlink(&key, &links.uid, &links.owners);
-            self.unfloat(&key, name);
+            self.unlink(key, &links.uid, &links.owners);
+            self.unfloat(key, name);
         }
+        self.sought.remove(key);
         let entry = self.entries.entry(key.clone()).or_default();
-        entry.replace(pass, decoded);
+        entry.pass = pass.unwrap_or(entry.pass);
+        entry.change = self.changes;
+        entry.replace(decoded);
+        concerned.append(&mut self.queries.take(key, entry));
         let links = entry.links();
-        self.link(&key, &links.uid, &links.owners);
-        self.place(&key);
+        self.link(key, &links.uid, &links.owners);
+        self.place(key);
         // What it owns may belong to its application now, or no longer.
-        self.place_owned(&key);
+        self.place_owned(key);
+        for group in concerned {
+            self.groups.note_changed(group);
+        }
+    }
+
+    /// The objects of a watch in order of namespace and name, from the first of a namespace on.
+    fn objects_from(
+        &self,
+        watch: WatchId,
+        namespace: &str,
+    ) -> impl Iterator<Item = (&Key, &Entry)> {
+        let all = self.entries.range(Key::before_all_of(watch, namespace)..);
+        all.take_while(move |(key, _)| key.watch == watch)
     }
 
     /// Forgets an object.
@@ -78,17 +153,25 @@ impl Inventory {
 
     /// Forgets the objects of a Kind that this pass did not see.
     pub(super) fn sweep(&mut self, watch: WatchId, pass: u64) {
-        let is_old = |(key, entry): &(&Key, &Entry)| key.watch == watch && entry.pass != pass;
-        let old = self.entries.iter().filter(is_old);
+        let all = self.objects_from(watch, "");
+        let old = all.filter(|(_, entry)| entry.pass != pass);
         let old: Vec<Key> = old.map(|(key, _)| key.clone()).collect();
         for key in old {
             self.remove_key(&key);
         }
     }
 
-    /// Watches of which an object is needed whole that is not. Answered once.
-    pub(super) fn take_wanted(&mut self) -> BTreeSet<WatchId> {
-        std::mem::take(&mut self.wanted)
+    /// The namespaces of watches in which an object came to be needed whole that is not. Answered once.
+    pub(super) fn take_wanted(&mut self) -> BTreeSet<Place> {
+        self.missing.take_wanted()
+    }
+
+    /// The objects of a watch that are needed whole and are not.
+    pub(super) fn needed(&self, watch: WatchId) -> NeededOf<'_> {
+        NeededOf {
+            inventory: self,
+            watch,
+        }
     }
 
     /// Returns whether an application has objects of this watch.
@@ -117,35 +200,40 @@ impl Inventory {
         let mut reports = Vec::new();
         for id in self.groups.take_changed() {
             match self.report(&id) {
-                Some(report) => reports.push(report),
-                None => self.groups.note_changed(id),
+                Ok(report) => reports.extend(report),
+                Err(NotRead) => self.groups.note_changed(id),
             }
         }
         reports
     }
 
-    /// The report of a group; none while one of its objects was not read.
-    fn report(&mut self, id: &GroupId) -> Option<ApplicationReport> {
+    /// The report of a group; none where it is the last one again.
+    fn report(&mut self, id: &GroupId) -> Result<Option<ApplicationReport>, NotRead> {
         let members = self.groups.get(id).map(Group::members);
         let members: Vec<Key> = members.into_iter().flatten().cloned().collect();
-        let is_read = |key: &Key| {
-            let entry = self.entries.get(key);
-            entry.is_some_and(|it| !matches!(it.body, Body::NotAsked))
-        };
-        if !members.iter().all(is_read) {
-            return None;
+        if members.iter().any(|key| self.missing.has(key)) {
+            return Err(NotRead);
         }
-        let entries = members
-            .iter()
-            .filter_map(|key| Some((key, self.entries.get(key)?)));
-        let report = entry::report(id, entries);
+        let Beside { keys, covered } = self.beside(id, &members).ok_or(NotRead)?;
+        let entries = |keys| {
+            let entry = |key| Some((key, self.entries.get(key)?));
+            <[Key]>::iter(keys).filter_map(entry)
+        };
+        let changes = |keys| -> Vec<u64> { entries(keys).map(|(_, it)| it.change).collect() };
+        let contents = (changes(&members), changes(&keys), covered.complete());
+        let contents = self.hasher.hash_one(contents);
+        if !self.groups.note_report(id, contents) {
+            return Ok(None);
+        }
+        let related = self.objects(&keys);
+        let report = entry::report(id, entries(&members), covered);
         // Their trees go with the report: nobody here reads them again.
-        for key in &members {
+        for key in members.iter().chain(&keys) {
             if let Some(Body::Whole(object)) = self.entries.get_mut(key).map(|it| &mut it.body) {
                 object.settle();
             }
         }
-        Some(report)
+        Ok(Some(ApplicationReport { related, ..report }))
     }
 
     fn remove_key(&mut self, key: &Key) {
@@ -155,6 +243,11 @@ impl Inventory {
         let links = entry.links();
         self.unlink(key, &links.uid, &links.owners);
         self.unfloat(key, entry.floats_to());
+        self.missing.remove(key);
+        self.sought.remove(key);
+        for group in self.queries.forget(key, &entry) {
+            self.groups.note_changed(group);
+        }
         self.move_to(key, entry.group, None, entry.is_anchor);
         for owned in self.owned_by(&links.uid) {
             self.place(&owned);
@@ -162,6 +255,9 @@ impl Inventory {
         }
     }
 }
+
+/// An object of a report was not read yet.
+struct NotRead;
 
 #[cfg(test)]
 mod tests;

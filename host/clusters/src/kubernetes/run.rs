@@ -86,7 +86,7 @@ impl<E: From<ClusterEvent>> Run<E> {
     }
 
     async fn session(&mut self, backoff: &mut Backoff) -> SessionEnd {
-        let session = match Session::connect(&self.cluster).await {
+        let session = match Session::connect(&self.cluster, self.needs.clone()).await {
             Ok(session) => session,
             Err(why) => return SessionEnd::Failed(why),
         };

@@ -12,7 +12,7 @@ use std::time::Duration;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use kindsight_model::{ClusterName, CoveredKinds};
 use kube::Config;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, sleep_until};
 
 use super::KubernetesCluster;
@@ -24,10 +24,12 @@ use super::kind_watch::WatchNews;
 use super::plugin::{Plugin, PluginError, Token};
 use super::run::{Closed, Run};
 use super::watches::Watches;
-use crate::{ApplicationReport, ClusterEvent, ClusterFacts, FACTS_EVERY};
+use crate::{ApplicationReport, ClusterEvent, ClusterFacts, FACTS_EVERY, Needs};
 
 /// News of watches that wait to be taken in.
 const NEWS_MAX: usize = 256;
+/// Parts of Kinds that are listed at a time: with the watches, few enough streams for one connection.
+const PART_LISTS_MAX: usize = 4;
 /// Time for which changes are gathered before they are reported.
 const GATHER: Duration = Duration::from_millis(50);
 /// Time until the Kinds are asked for again where nothing told of new ones.
@@ -55,6 +57,7 @@ type Beside = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// A session with an API server.
 pub(super) struct Session {
     cluster: KubernetesCluster,
+    needs: Needs,
     connections: Connections,
     client: ApiClient,
     version: Arc<str>,
@@ -70,6 +73,8 @@ pub(super) struct Session {
     is_stale: bool,
     facts: ClusterFacts,
     discover_at: Instant,
+    /// Limits the number of lists of parts at a time.
+    permits: Arc<Semaphore>,
 }
 
 impl Session {
@@ -77,7 +82,7 @@ impl Session {
     ///
     /// # Errors
     /// The text of the reason.
-    pub(super) async fn connect(cluster: &KubernetesCluster) -> Result<Self, String> {
+    pub(super) async fn connect(cluster: &KubernetesCluster, needs: Needs) -> Result<Self, String> {
         let mut config = cluster.access.config().await?;
         let (token, keeper) = credentials(&mut config)
             .await
@@ -93,6 +98,7 @@ impl Session {
         let (news_tx, news_rx) = mpsc::channel(NEWS_MAX);
         Ok(Self {
             cluster: cluster.clone(),
+            needs,
             connections,
             client,
             version,
@@ -107,6 +113,7 @@ impl Session {
             is_stale: true,
             facts: ClusterFacts::default(),
             discover_at: Instant::now() + jittered(DISCOVER_EVERY),
+            permits: Arc::new(Semaphore::new(PART_LISTS_MAX)),
         })
     }
 
@@ -117,17 +124,25 @@ impl Session {
 
     /// Watches the cluster until its credentials fail or nobody listens.
     pub(super) async fn run<E: From<ClusterEvent>>(mut self, run: &mut Run<E>) -> SessionEnd {
-        if let Err(error) = self.watch_kinds().await {
-            return SessionEnd::Failed(error);
+        if let Err(end) = self.follow_needs().await {
+            return end;
         }
         let mut report_at: Option<Instant> = None;
         let mut facts_at = Instant::now();
         loop {
             let wake_at = report_at.unwrap_or(self.discover_at).min(self.discover_at);
             let wake_at = wake_at.min(facts_at);
+            let part_at = self.watches.next_part_at();
+            let wake_at = part_at.map_or(wake_at, |at| wake_at.min(at));
             tokio::select! {
                 Some(news) = self.news_rx.recv() => {
                     if let Err(end) = self.take(news) {
+                        return end;
+                    }
+                    report_at.get_or_insert_with(|| Instant::now() + GATHER);
+                }
+                Ok(()) = self.needs.related.changed() => {
+                    if let Err(end) = self.follow_needs().await {
                         return end;
                     }
                     report_at.get_or_insert_with(|| Instant::now() + GATHER);
@@ -141,6 +156,9 @@ impl Session {
                 if self.report(run).await.is_err() {
                     return SessionEnd::Closed;
                 }
+            }
+            if part_at.is_some_and(|at| at <= now) {
+                self.list_parts();
             }
             if facts_at <= now {
                 facts_at = now + FACTS_EVERY;
@@ -159,6 +177,7 @@ impl Session {
 
     /// Reports what changed, once everything was seen.
     async fn report<E: From<ClusterEvent>>(&mut self, run: &mut Run<E>) -> Result<(), Closed> {
+        self.list_parts();
         let trouble = self.watches.trouble(|it| self.inventory.has_members(it));
         let is_listed = self.watches.are_listed();
         if trouble.is_none() && is_listed && !self.is_synced {
@@ -194,6 +213,7 @@ fn empty_report(id: &GroupId) -> ApplicationReport {
         objects: Vec::new(),
         hooks: BTreeSet::new(),
         rejected: Vec::new(),
+        related: Vec::new(),
         covered: CoveredKinds::partial(),
     }
 }

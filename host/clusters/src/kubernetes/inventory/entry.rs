@@ -10,17 +10,27 @@ use crate::ApplicationReport;
 use crate::kubernetes::decode::{Body, Decoded};
 use crate::kubernetes::kind_watch::WatchId;
 use crate::kubernetes::membership::Membership;
+use crate::kubernetes::selector::Label;
 
 /// An object by its Kind, namespace and name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(in crate::kubernetes) struct Key {
     /// Watches are of one Kind each, and no two of them see the same object.
     pub(in crate::kubernetes) watch: WatchId,
-    namespace: Arc<str>,
-    name: Arc<str>,
+    pub(super) namespace: Arc<str>,
+    pub(super) name: Arc<str>,
 }
 
 impl Key {
+    /// What comes before all keys of a namespace of a watch; of the empty one, before all keys of the watch.
+    pub(super) fn before_all_of(watch: WatchId, namespace: &str) -> Self {
+        Self {
+            watch,
+            namespace: namespace.into(),
+            name: "".into(),
+        }
+    }
+
     pub(super) fn new(watch: WatchId, decoded: &Decoded) -> Self {
         Self {
             watch,
@@ -35,10 +45,16 @@ impl Key {
 pub(super) struct Entry {
     /// The last pass over its Kind that saw it.
     pub(super) pass: u64,
+    /// Number of the change of the cluster that it came with.
+    pub(super) change: u64,
+    /// Its version; 0 where versions have no order.
+    pub(super) version: u64,
     pub(super) uid: Arc<str>,
     pub(super) name: Arc<str>,
     /// Uids of its owners.
     pub(super) owners: Box<[Arc<str>]>,
+    /// Its labels, where they are asked for.
+    pub(super) labels: Box<[Label]>,
     pub(super) membership: Membership,
     pub(super) body: Body,
     /// The group that it is in; none if it belongs to no application.
@@ -51,9 +67,12 @@ impl Default for Entry {
     fn default() -> Self {
         Self {
             pass: 0,
+            change: 0,
+            version: 0,
             uid: "".into(),
             name: "".into(),
             owners: Box::default(),
+            labels: Box::default(),
             membership: Membership::default(),
             body: Body::NotAsked,
             group: None,
@@ -69,12 +88,27 @@ pub(super) struct Links {
 }
 
 impl Entry {
-    /// Replaces all but the group.
-    pub(super) fn replace(&mut self, pass: u64, decoded: Decoded) {
-        self.pass = pass;
+    /// Returns whether this tells nothing new: the same version, and no body where that is missing.
+    pub(super) fn has_all_of(&self, decoded: &Decoded, is_missing: bool) -> bool {
+        self.version == decoded.version
+            && self.version > 0
+            && self.uid == decoded.uid
+            && self.labels == decoded.labels
+            && (!is_missing || matches!(decoded.body, Body::NotAsked))
+    }
+
+    /// Returns whether this is an older version of the same object.
+    pub(super) fn is_newer_than(&self, decoded: &Decoded) -> bool {
+        self.uid == decoded.uid && decoded.version > 0 && self.version > decoded.version
+    }
+
+    /// Replaces all but the group and the pass.
+    pub(super) fn replace(&mut self, decoded: Decoded) {
+        self.version = decoded.version;
         self.uid = decoded.uid;
         self.name = decoded.name;
         self.owners = decoded.owners;
+        self.labels = decoded.labels;
         self.membership = decoded.membership;
         self.body = decoded.body;
     }
@@ -94,10 +128,11 @@ impl Entry {
     }
 }
 
-/// The report of a group with these objects.
+/// The report of a group with these objects, without what is beside them.
 pub(super) fn report<'e>(
     id: &GroupId,
     entries: impl Iterator<Item = (&'e Key, &'e Entry)>,
+    covered: CoveredKinds,
 ) -> ApplicationReport {
     let mut objects: Vec<(&Object, bool)> = Vec::new();
     let mut rejected = Vec::new();
@@ -127,8 +162,8 @@ pub(super) fn report<'e>(
             .collect(),
         hooks,
         rejected,
-        // What belongs to another application is not among them.
-        covered: CoveredKinds::partial(),
+        related: Vec::new(),
+        covered,
     }
 }
 
@@ -140,7 +175,8 @@ fn identity(gvk: &Gvk, key: &Key) -> RejectedIdentity {
     }
 }
 
-fn rank(object: &Object) -> (&str, &str, &str, &str) {
+/// The order of objects in reports.
+pub(super) fn rank(object: &Object) -> (&str, &str, &str, &str) {
     let Object {
         gvk,
         namespace,

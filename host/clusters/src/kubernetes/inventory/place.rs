@@ -36,16 +36,24 @@ impl Inventory {
         };
         let before = std::mem::replace(&mut entry.group, group.clone());
         let was_anchor = std::mem::replace(&mut entry.is_anchor, is_anchor);
-        match (&group, &entry.body) {
-            (Some(_), Body::NotAsked) => {
-                self.wanted.insert(key.watch);
+        let is_needed = group.is_some() || self.queries.is_named(key);
+        let is_whole = matches!(entry.body, Body::Whole(_));
+        match (&entry.body, is_needed) {
+            (Body::NotAsked, true) => self.missing.add(key),
+            // Nobody reads what belongs to no application and is related with none.
+            (Body::Whole(_), false) => {
+                entry.body = Body::NotAsked;
+                self.missing.remove(key);
             }
-            // Nobody reads what belongs to no application.
-            (None, Body::Whole(_)) => entry.body = Body::NotAsked,
-            _ => {}
+            _ => self.missing.remove(key),
         }
         if let Some(name) = entry.floats_to() {
             self.floating.entry(name).or_default().insert(key.clone());
+        }
+        if group.is_none() {
+            self.sought.remove(key);
+        } else if is_whole && !self.sought.contains_key(key) {
+            self.read_sought(key);
         }
         // The application counts those that name it by themselves.
         let is_moved = before != group || was_anchor != is_anchor;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Session, SessionEnd};
 use crate::kubernetes::connection::ApiError;
-use crate::kubernetes::decode::{Decoder, Detail};
+use crate::kubernetes::decode::{Decoder, Detail, Labels};
 use crate::kubernetes::discovery::{ApiKind, discover};
 use crate::kubernetes::jitter::jittered;
 use crate::kubernetes::kind_watch::KindWatch;
@@ -29,7 +29,12 @@ impl Session {
     /// Begins the watches of Kinds that are new, and ends those of Kinds that are gone.
     pub(super) async fn watch_kinds(&mut self) -> Result<(), String> {
         let options = self.cluster.options.clone();
-        let is_left_out = |kind: &ApiKind| options.left_out.contains(&*kind.name());
+        let rules = Arc::clone(&self.needs.related.borrow_and_update());
+        let is_left_out = |kind: &ApiKind| {
+            // By its own name: a pattern of many Kinds brings none of these.
+            let is_asked_for = rules.with(kind.names()).any(|it| it.kind().is_some());
+            options.left_out.contains(&*kind.name()) && !is_asked_for
+        };
         let kinds = self.discovered.kinds.iter().filter(|it| !is_left_out(it));
         let kinds = kinds.filter(|it| it.is_namespaced || options.namespaces.is_empty());
         let kinds: BTreeSet<ApiKind> = kinds.cloned().collect();
@@ -40,8 +45,7 @@ impl Session {
             kinds.contains(it) || silent.contains_key(&version)
         };
         for gone in self.watches.retain(is_served) {
-            // No pass has this number.
-            self.inventory.sweep(gone, u64::MAX);
+            self.inventory.remove_watch(gone);
         }
         let known: BTreeSet<ApiKind> = self.watches.kinds().map(|it| (**it).clone()).collect();
         for kind in kinds.difference(&known) {
@@ -56,6 +60,17 @@ impl Session {
         Ok(())
     }
 
+    /// Follows the relations that are asked about now.
+    pub(super) async fn follow_needs(&mut self) -> Result<(), SessionEnd> {
+        let rules = Arc::clone(&self.needs.related.borrow_and_update());
+        self.inventory.set_rules(Arc::clone(&rules));
+        for (watch, state) in self.watches.iter_mut() {
+            state.keep_labels(&Labels::needed(&rules, &state.kind));
+            self.inventory.set_complete(watch, state.is_complete());
+        }
+        self.watch_kinds().await.map_err(SessionEnd::Failed)
+    }
+
     async fn watch(
         &mut self,
         kind: &Arc<ApiKind>,
@@ -66,20 +81,20 @@ impl Session {
             .client()
             .await
             .map_err(|error| error.to_string())?;
-        let (id, detail) = self.watches.add(Arc::clone(kind), namespace.clone());
-        let is_secret = kind.gvk.group.is_empty() && &*kind.gvk.kind == "Secret";
+        let labels = Labels::needed(&self.needs.related.borrow(), kind);
+        let (id, asked) = self
+            .watches
+            .add(Arc::clone(kind), namespace.clone(), labels.clone());
+        self.inventory
+            .add_watch(id, Arc::clone(kind), namespace.clone());
+        let rules = &self.cluster.options.rules;
         let watch = KindWatch {
             id,
             kind: Arc::clone(kind),
             namespace,
             client,
-            decoder: Decoder {
-                gvk: kind.gvk.clone(),
-                rules: Arc::clone(&self.cluster.options.rules),
-                detail: Detail::Metadata,
-                is_metadata_enough: is_secret,
-            },
-            detail,
+            decoder: Decoder::new(kind, rules, Detail::Metadata, labels),
+            asked,
             news: self.news_tx.clone(),
             lifetime: jittered(self.cluster.options.watch_lifetime),
         };

@@ -1,12 +1,16 @@
 //! The news of watches, taken into the inventory.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use super::{Session, SessionEnd};
 use crate::kubernetes::connection::ApiError;
+use crate::kubernetes::decode::{Decoder, Detail};
 use crate::kubernetes::kind_watch::{News, WatchNews};
+use crate::kubernetes::list::PartList;
+use crate::kubernetes::watches::Needed as _;
 
 /// Time from the news of a Kind that came or went until the Kinds are asked for: servers tell late.
 const DISCOVER_AFTER: Duration = Duration::from_secs(1);
@@ -29,7 +33,7 @@ impl Session {
         }
         let pass = state.pass;
         match what {
-            News::ListBegins(detail) => state.begin(detail),
+            News::ListBegins(list) => state.begin(list),
             News::Listed(objects) => {
                 for object in objects {
                     self.inventory.apply(watch, pass, object);
@@ -39,7 +43,20 @@ impl Session {
                 state.end();
                 self.inventory.sweep(watch, pass);
             }
-            News::Applied(object) => self.inventory.apply(watch, pass, *object),
+            News::PartListed(objects) => {
+                for object in objects {
+                    self.inventory.complete(watch, object);
+                }
+            }
+            News::PartEnds {
+                result: Err(error @ ApiError::Unauthorized(_)),
+                ..
+            } => return Err(SessionEnd::Failed(error.to_string())),
+            News::PartEnds { namespace, result } => {
+                let is_needed = !self.inventory.needed(watch).names(&namespace).is_empty();
+                state.part_ended(&namespace, result, is_needed);
+            }
+            News::Applied(object) => self.inventory.follow(watch, pass, *object),
             News::Deleted(object) => self.inventory.remove(watch, &object),
             News::Following => state.follow(),
             News::Failed(error @ ApiError::Unauthorized(_)) => {
@@ -57,11 +74,34 @@ impl Session {
                 }
             }
         }
-        for wanted in self.inventory.take_wanted() {
-            if let Some(state) = self.watches.get_mut(wanted) {
-                state.ask_whole();
+        self.inventory.set_complete(watch, state.is_complete());
+        Ok(())
+    }
+
+    /// Begins to list what is needed whole and was passed over.
+    pub(super) fn list_parts(&mut self) {
+        for (watch, namespace) in self.inventory.take_wanted() {
+            if let Some(state) = self.watches.get_mut(watch) {
+                state.need(namespace);
             }
         }
-        Ok(())
+        let now = Instant::now();
+        let rules = &self.cluster.options.rules;
+        for (watch, state) in self.watches.iter_mut() {
+            let needed = self.inventory.needed(watch);
+            for (namespace, part) in state.parts_to_list(&needed, now) {
+                let list = PartList {
+                    watch,
+                    kind: Arc::clone(&state.kind),
+                    namespace,
+                    part,
+                    client: self.client.clone(),
+                    decoder: Decoder::new(&state.kind, rules, Detail::Whole, state.labels()),
+                    news: self.news_tx.clone(),
+                    permits: Arc::clone(&self.permits),
+                };
+                self.running.push(Box::pin(list.run()));
+            }
+        }
     }
 }

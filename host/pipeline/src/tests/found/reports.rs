@@ -78,6 +78,7 @@ impl Has {
             objects: self.objects,
             hooks: self.hooks,
             rejected: self.rejected,
+            related: Vec::new(),
             covered,
         };
         Event::Cluster(ClusterEvent::Application {
