@@ -1,5 +1,6 @@
 //! Real Kubernetes clusters, watched by a server: every step ends with the answer that people get.
 
+mod cuts;
 mod faults;
 mod related;
 mod rights;
