@@ -86,12 +86,12 @@ pub enum ClusterEvent {
         /// The cluster.
         cluster: ClusterName,
     },
-    /// The cluster cannot be reached. Its reports stay, and may be out of date until the next
-    /// [`ClusterEvent::Synced`]. Reported once for each reason.
+    /// The cluster, or a part of it that matters, is not heard. Its reports stay, and may be out of date until
+    /// the next [`ClusterEvent::Synced`]. Reported once for each reason.
     Stale {
         /// The cluster.
         cluster: ClusterName,
-        /// The reason, as text for people.
+        /// The reason, as text for people: all of it, such as `the cluster cannot be reached: …`.
         reason: String,
     },
 }

@@ -70,6 +70,14 @@ pub(super) enum ApiError {
 }
 
 impl ApiError {
+    /// The reason why a cluster as a whole is not heard.
+    pub(super) fn of_cluster(&self) -> String {
+        match self {
+            Self::Unauthorized(_) | Self::Credentials(_) => self.to_string(),
+            _ => format!("the cluster cannot be reached: {self}"),
+        }
+    }
+
     /// The error that a status means.
     pub(super) fn of_status(status: Status) -> Self {
         let Status { message, code } = status;

@@ -75,15 +75,18 @@ impl Session {
     /// # Errors
     /// The text of the reason.
     pub(super) async fn connect(cluster: &KubernetesCluster, needs: Needs) -> Result<Self, String> {
-        let config = cluster.access.config().await?;
+        let config = cluster.access.config().await;
+        let config = config.map_err(|why| format!("the cluster cannot be reached: {why}"))?;
         let mut connections = Connections::new(config);
         let client = connections
             .client()
             .await
-            .map_err(|error| error.to_string())?;
+            .map_err(|error| error.of_cluster())?;
         let version = facts::server_version(&client).await;
-        let version = version.map_err(|error| error.to_string())?;
-        let discovered = discover(&client).await.map_err(|error| error.to_string())?;
+        let version = version.map_err(|error| error.of_cluster())?;
+        let discovered = discover(&client)
+            .await
+            .map_err(|error| error.of_cluster())?;
         let (news_tx, news_rx) = mpsc::channel(NEWS_MAX);
         Ok(Self {
             cluster: cluster.clone(),

@@ -118,9 +118,10 @@ impl Watches {
         self.by_id.iter().find_map(|(id, it)| {
             let failure = it.failure()?;
             if matches!(failure, ApiError::Unreachable(_)) {
-                return Some(failure.to_string());
+                return Some(failure.of_cluster());
             }
-            has_members(*id).then(|| it.told(failure))
+            let told = || format!("a Kind cannot be followed any more: {}", it.told(failure));
+            has_members(*id).then(told)
         })
     }
 

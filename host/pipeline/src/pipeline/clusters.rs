@@ -93,11 +93,11 @@ impl Pipeline {
     }
 
     fn stale(&mut self, cluster: &ClusterName, reason: &str, now_ms: i64) {
-        tracing::warn!(%cluster, reason, "cluster cannot be reached");
+        tracing::warn!(%cluster, reason, "cluster not heard");
         let known = self.unreachable.get(cluster);
         let cause = Staleness {
             since_ms: known.map_or(now_ms, |known| known.since_ms),
-            reason: format!("the cluster cannot be reached: {reason}").into(),
+            reason: reason.into(),
         };
         self.change_all(cluster, |placement| placement.unreachable(&cause));
         self.change_connection(cluster, now_ms, |it| {
