@@ -79,6 +79,12 @@ pub enum ClusterEvent {
         /// The faults, as text for people; at most some tens.
         faults: Vec<String>,
     },
+    /// The cluster was asked and answered: all that it said before was sent before this event. Sent every few
+    /// seconds by sources that ask, while the cluster is heard.
+    Heard {
+        /// The cluster.
+        cluster: ClusterName,
+    },
     /// All reports of the cluster were sent before this event.
     ///
     /// Sent once after the start, and once after each [`ClusterEvent::Stale`].
@@ -108,6 +114,7 @@ impl ClusterEvent {
             | Self::Unreadable { cluster, .. }
             | Self::Application { cluster, .. }
             | Self::Faults { cluster, .. }
+            | Self::Heard { cluster }
             | Self::Synced { cluster } => Some(cluster),
             Self::Removed { .. } | Self::Facts { .. } | Self::Stale { .. } => None,
         }

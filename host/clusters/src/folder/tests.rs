@@ -64,6 +64,7 @@ impl Followed {
             ClusterEvent::Faults { .. } => unreachable!("passed over"),
             ClusterEvent::Application { .. }
             | ClusterEvent::Removed { .. }
+            | ClusterEvent::Heard { .. }
             | ClusterEvent::Facts { .. } => unreachable!("a folder has bundles alone"),
             ClusterEvent::Bundle { cluster, bundle } => {
                 let names: Vec<&str> = bundle.objects.iter().map(|object| &*object.name).collect();

@@ -123,6 +123,11 @@ impl Connections {
         self.clients.push(client.clone());
         Ok(client)
     }
+
+    /// The clients of all connections.
+    pub(super) fn clients(&self) -> &[ApiClient] {
+        &self.clients
+    }
 }
 
 /// A client over one connection.

@@ -2,6 +2,7 @@
 
 mod facts;
 mod kinds;
+mod probe;
 mod take;
 
 use std::collections::BTreeSet;
@@ -22,6 +23,8 @@ use super::kind_watch::WatchNews;
 use super::watches::Watches;
 use super::{Closed, KubernetesCluster, Run};
 use crate::{ApplicationReport, ClusterEvent, ClusterFacts, FACTS_EVERY, Needs};
+
+use probe::Probe;
 
 /// News of watches that wait to be taken in.
 const NEWS_MAX: usize = 256;
@@ -67,6 +70,7 @@ pub(super) struct Session {
     discover_at: Instant,
     /// Limits the number of lists of parts at a time.
     permits: Arc<Semaphore>,
+    probe: Probe,
 }
 
 impl Session {
@@ -106,6 +110,7 @@ impl Session {
             facts: ClusterFacts::default(),
             discover_at: Instant::now() + jittered(DISCOVER_EVERY),
             permits: Arc::new(Semaphore::new(PART_LISTS_MAX)),
+            probe: Probe::default(),
         })
     }
 
@@ -120,7 +125,8 @@ impl Session {
             let wake_at = report_at.unwrap_or(self.discover_at).min(self.discover_at);
             let wake_at = wake_at.min(facts_at);
             let part_at = self.watches.next_part_at();
-            let wake_at = part_at.map_or(wake_at, |at| wake_at.min(at));
+            let others = part_at.into_iter().chain(self.probe.at());
+            let wake_at = others.fold(wake_at, Instant::min);
             tokio::select! {
                 Some(news) = self.news_rx.recv() => {
                     if let Err(end) = self.take(news) {
@@ -134,10 +140,16 @@ impl Session {
                     }
                     report_at.get_or_insert_with(|| Instant::now() + GATHER);
                 }
+                is_ready = self.probe.answered() => {
+                    if is_ready && let Err(end) = self.tell_heard(run).await {
+                        return end;
+                    }
+                }
                 Some(()) = self.running.next() => {}
                 () = sleep_until(wake_at) => {}
             }
             let now = Instant::now();
+            self.probe.ask(self.connections.clients(), now);
             if report_at.is_some_and(|at| at <= now) {
                 report_at = None;
                 if self.report(run).await.is_err() {

@@ -75,6 +75,8 @@ impl Pipeline {
                     });
                 }
             }
+            // When it was heard is noted of every event.
+            ClusterEvent::Heard { .. } => {}
             ClusterEvent::Faults { cluster, faults } => self.faults(&cluster, faults, now_ms),
             ClusterEvent::Stale { cluster, reason } => self.stale(&cluster, &reason, now_ms),
             ClusterEvent::Synced { cluster } => self.synced(&cluster, now_ms),
