@@ -1,10 +1,11 @@
+mod memory;
 mod parts;
 mod related;
 
 use serde_json::{Value, json};
 
 use super::*;
-use crate::kubernetes::decode::{Decoder, Detail, Labels};
+use crate::kubernetes::decode::{Body, Decoder, Detail, Labels};
 use crate::kubernetes::membership::ApplicationRule;
 use kindsight_model::Gvk;
 
