@@ -186,9 +186,9 @@ impl Inventory {
         }
     }
 
-    /// Returns whether an application has objects of this watch.
-    pub(super) fn has_members(&self, watch: WatchId) -> bool {
-        self.groups.members_of(watch) > 0
+    /// Returns whether an application has objects of this watch, or is judged by some.
+    pub(super) fn is_used(&self, watch: WatchId) -> bool {
+        self.groups.members_of(watch) > 0 || self.queries.are_any_named(watch)
     }
 
     /// Objects that are left out, in words.

@@ -177,7 +177,7 @@ impl Session {
     /// Reports what changed, once everything was seen.
     async fn report<E: From<ClusterEvent>>(&mut self, run: &mut Run<E>) -> Result<(), Closed> {
         self.list_parts();
-        let trouble = self.watches.trouble(|it| self.inventory.has_members(it));
+        let trouble = self.watches.trouble(|it| self.inventory.is_used(it));
         let is_listed = self.watches.are_listed();
         if trouble.is_none() && is_listed && !self.is_synced {
             self.is_synced = true;

@@ -110,6 +110,12 @@ impl Queries {
         self.named.contains_key(key)
     }
 
+    /// Returns whether searches found objects of a watch.
+    pub(super) fn are_any_named(&self, watch: WatchId) -> bool {
+        let mut named = self.named.range(Key::before_all_of(watch, "")..);
+        named.next().is_some_and(|(key, _)| key.watch == watch)
+    }
+
     /// All that the searches of a group found.
     pub(super) fn found(&self, group: &GroupId) -> BTreeSet<Key> {
         let queries = self.by_group.get(group).into_iter().flatten();
