@@ -65,6 +65,7 @@ impl Followed {
             ClusterEvent::Application { .. }
             | ClusterEvent::Added { .. }
             | ClusterEvent::Removed { .. }
+            | ClusterEvent::Heard { .. }
             | ClusterEvent::Facts { .. } => unreachable!("a folder has bundles alone"),
             ClusterEvent::Bundle { cluster, bundle } => {
                 let names: Vec<&str> = bundle.objects.iter().map(|object| &*object.name).collect();

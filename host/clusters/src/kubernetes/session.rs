@@ -2,6 +2,7 @@
 
 mod facts;
 mod kinds;
+mod probe;
 mod take;
 
 use std::collections::BTreeSet;
@@ -25,6 +26,8 @@ use super::plugin::{Plugin, PluginError, Token};
 use super::run::{Closed, Run};
 use super::watches::Watches;
 use crate::{ApplicationReport, ClusterEvent, ClusterFacts, FACTS_EVERY, Needs};
+
+use probe::Probe;
 
 /// News of watches that wait to be taken in.
 const NEWS_MAX: usize = 256;
@@ -75,6 +78,7 @@ pub(super) struct Session {
     discover_at: Instant,
     /// Limits the number of lists of parts at a time.
     permits: Arc<Semaphore>,
+    probe: Probe,
 }
 
 impl Session {
@@ -83,7 +87,8 @@ impl Session {
     /// # Errors
     /// The text of the reason.
     pub(super) async fn connect(cluster: &KubernetesCluster, needs: Needs) -> Result<Self, String> {
-        let mut config = cluster.access.config().await?;
+        let config = cluster.access.config().await;
+        let mut config = config.map_err(|why| format!("the cluster cannot be reached: {why}"))?;
         let (token, keeper) = credentials(&mut config)
             .await
             .map_err(|error| error.to_string())?;
@@ -91,10 +96,12 @@ impl Session {
         let client = connections
             .client()
             .await
-            .map_err(|error| error.to_string())?;
+            .map_err(|error| error.of_cluster())?;
         let version = facts::server_version(&client).await;
-        let version = version.map_err(|error| error.to_string())?;
-        let discovered = discover(&client).await.map_err(|error| error.to_string())?;
+        let version = version.map_err(|error| error.of_cluster())?;
+        let discovered = discover(&client)
+            .await
+            .map_err(|error| error.of_cluster())?;
         let (news_tx, news_rx) = mpsc::channel(NEWS_MAX);
         Ok(Self {
             cluster: cluster.clone(),
@@ -114,6 +121,7 @@ impl Session {
             facts: ClusterFacts::default(),
             discover_at: Instant::now() + jittered(DISCOVER_EVERY),
             permits: Arc::new(Semaphore::new(PART_LISTS_MAX)),
+            probe: Probe::default(),
         })
     }
 
@@ -133,7 +141,8 @@ impl Session {
             let wake_at = report_at.unwrap_or(self.discover_at).min(self.discover_at);
             let wake_at = wake_at.min(facts_at);
             let part_at = self.watches.next_part_at();
-            let wake_at = part_at.map_or(wake_at, |at| wake_at.min(at));
+            let others = part_at.into_iter().chain(self.probe.at());
+            let wake_at = others.fold(wake_at, Instant::min);
             tokio::select! {
                 Some(news) = self.news_rx.recv() => {
                     if let Err(end) = self.take(news) {
@@ -147,10 +156,16 @@ impl Session {
                     }
                     report_at.get_or_insert_with(|| Instant::now() + GATHER);
                 }
+                is_ready = self.probe.answered() => {
+                    if is_ready && let Err(end) = self.tell_heard(run).await {
+                        return end;
+                    }
+                }
                 Some(()) = self.running.next() => {}
                 () = sleep_until(wake_at) => {}
             }
             let now = Instant::now();
+            self.probe.ask(self.connections.clients(), now);
             if report_at.is_some_and(|at| at <= now) {
                 report_at = None;
                 if self.report(run).await.is_err() {
@@ -178,7 +193,7 @@ impl Session {
     /// Reports what changed, once everything was seen.
     async fn report<E: From<ClusterEvent>>(&mut self, run: &mut Run<E>) -> Result<(), Closed> {
         self.list_parts();
-        let trouble = self.watches.trouble(|it| self.inventory.has_members(it));
+        let trouble = self.watches.trouble(|it| self.inventory.is_used(it));
         let is_listed = self.watches.are_listed();
         if trouble.is_none() && is_listed && !self.is_synced {
             self.is_synced = true;

@@ -13,11 +13,11 @@ impl Inventory {
     pub(super) fn place_owned(&mut self, key: &Key) {
         let mut waiting = vec![(key.clone(), 0)];
         while let Some((key, steps)) = waiting.pop() {
-            let uid = self.entries.get(&key).map(|it| Arc::clone(&it.uid));
-            let Some(uid) = uid.filter(|it| !it.is_empty() && steps < OWNERS_MAX) else {
+            let uid = self.entries.get(&key).map(|it| it.uid);
+            let Some(uid) = uid.filter(|it| !it.is_none() && steps < OWNERS_MAX) else {
                 continue;
             };
-            for owned in self.owned_by(&uid) {
+            for owned in self.owned_by(uid) {
                 // Where nothing changed for it, nothing changed for what it owns.
                 if self.place(&owned) {
                     waiting.push((owned, steps + 1));
@@ -34,7 +34,8 @@ impl Inventory {
         let Some(entry) = self.entries.get_mut(key) else {
             return false;
         };
-        let before = std::mem::replace(&mut entry.group, group.clone());
+        let before = std::mem::replace(&mut entry.group, group.clone().map(Box::new));
+        let before = before.map(|it| *it);
         let was_anchor = std::mem::replace(&mut entry.is_anchor, is_anchor);
         let is_needed = group.is_some() || self.queries.is_named(key);
         let is_whole = matches!(entry.body, Body::Whole(_));
@@ -99,18 +100,20 @@ impl Inventory {
     /// The group that an object belongs to, and whether an application has it by name. None for an object
     /// that is not there.
     fn group_of(&self, key: &Key) -> Option<(Option<GroupId>, bool)> {
-        let mut entry = self.entries.get(key)?;
-        let mut claimed = entry.membership.claim.as_ref().map(|claim| (claim, entry));
+        let (mut name, mut entry) = (&key.name, self.entries.get(key)?);
+        let claim = entry.membership().claim.as_ref();
+        let mut claimed = claim.map(|claim| (claim, name, entry));
         for _ in 0..OWNERS_MAX {
             let mut owners = entry.owners.iter().filter_map(|uid| self.by_uid.get(uid));
-            let Some(owner) = owners.find_map(|key| self.entries.get(key)) else {
+            let owner = owners.find_map(|key| Some((&key.name, self.entries.get(key)?)));
+            let Some(owner) = owner else {
                 break;
             };
-            entry = owner;
-            let claim = entry.membership.claim.as_ref();
-            claimed = claim.map(|claim| (claim, entry)).or(claimed);
+            (name, entry) = owner;
+            let claim = entry.membership().claim.as_ref();
+            claimed = claim.map(|claim| (claim, name, entry)).or(claimed);
         }
-        let Some((claim, claimed)) = claimed else {
+        let Some((claim, name, claimed)) = claimed else {
             return Some((None, false));
         };
         let only = claim.is_of_any_namespace.then(|| {
@@ -118,7 +121,7 @@ impl Inventory {
             self.groups.only_application(name)
         });
         let application = only.flatten().unwrap_or_else(|| claim.application.clone());
-        let app = claimed.membership.app.as_ref().unwrap_or(&claimed.name);
+        let app = claimed.membership().app.as_ref().unwrap_or(name);
         let group = GroupId {
             application,
             app: Arc::clone(app),
