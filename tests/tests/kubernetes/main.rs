@@ -2,6 +2,7 @@
 
 mod cuts;
 mod faults;
+mod kubectl;
 mod related;
 mod rights;
 mod rollout;
