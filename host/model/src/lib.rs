@@ -34,7 +34,7 @@ mod words;
 
 pub use bundle::{
     BUNDLE_BYTES_MAX, BUNDLE_ITEMS_MAX, Bundle, BundleError, Coverage, Covered, CoveredKinds,
-    KindCoverage, Rejected, RejectedIdentity, decode_bundle, decode_status,
+    KindCoverage, Rejected, RejectedIdentity, WatchedKinds, decode_bundle, decode_status,
 };
 pub use catalog::{CatalogAction, LoadStep, Source, VersionOutcome};
 pub use clean::{clean, clean_json};
