@@ -7,8 +7,11 @@
 //! Read only. A Kind is watched by its metadata until an object of it belongs to an application, and whole
 //! from then on; what belongs to none is kept as its identity and its owners.
 
+mod bundle_states;
+mod configured;
 mod connection;
 mod decode;
+mod deployments;
 mod discovery;
 mod inventory;
 mod jitter;
@@ -31,11 +34,15 @@ use tokio::sync::mpsc::Sender;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use crate::{ApplicationReport, ClusterEvent};
-use inventory::GroupId;
+use crate::{ClusterEvent, Needs};
+use deployments::ShownDeployments;
+use inventory::{GroupId, Report};
 use jitter::Backoff;
+use membership::Rules;
 use session::{Session, SessionEnd};
 
+pub use configured::{ConfiguredApp, ConfiguredApplication};
+pub use deployments::ReportMode;
 pub use kubeconfig::{KubeconfigError, kubeconfig_clusters};
 pub use membership::ApplicationRule;
 
@@ -74,8 +81,23 @@ pub struct WatchOptions {
     pub left_out: BTreeSet<Arc<str>>,
     /// Rules that tell the application of an object, in the order of precedence.
     pub rules: Arc<[ApplicationRule]>,
+    /// Applications of the configuration, which come before those that are found. All of them are of this
+    /// cluster.
+    pub applications: Arc<[ConfiguredApplication]>,
+    /// The view by which the apps of `AppContext`s are reported.
+    pub mode: ReportMode,
     /// Time until a watch is renewed: rights that were withdrawn show then.
     pub watch_lifetime: Duration,
+}
+
+impl WatchOptions {
+    /// The ways to tell the application of an object.
+    fn rules(&self) -> Rules {
+        Rules {
+            configured: Arc::clone(&self.applications),
+            found: Arc::clone(&self.rules),
+        }
+    }
 }
 
 impl Default for WatchOptions {
@@ -84,6 +106,8 @@ impl Default for WatchOptions {
             namespaces: BTreeSet::new(),
             left_out: LEFT_OUT.into_iter().map(Arc::from).collect(),
             rules: ApplicationRule::ALL.into(),
+            applications: Arc::default(),
+            mode: ReportMode::default(),
             watch_lifetime: Duration::from_mins(5),
         }
     }
@@ -134,6 +158,14 @@ impl KubernetesCluster {
         Self { options, ..self }
     }
 
+    /// The same cluster, in which those of these applications are looked for that are of it.
+    #[must_use]
+    pub fn with_applications(mut self, applications: &[ConfiguredApplication]) -> Self {
+        let of_it = applications.iter().filter(|it| it.is_in(&self.name));
+        self.options.applications = of_it.cloned().collect();
+        self
+    }
+
     /// Name of the cluster.
     pub fn name(&self) -> &ClusterName {
         &self.name
@@ -145,10 +177,17 @@ impl KubernetesCluster {
     }
 
     /// Sends the events of the cluster, until `shutdown` is cancelled or `events` is closed.
-    pub async fn run<E: From<ClusterEvent>>(self, events: Sender<E>, shutdown: CancellationToken) {
+    pub async fn run<E: From<ClusterEvent>>(
+        self,
+        events: Sender<E>,
+        needs: Needs,
+        shutdown: CancellationToken,
+    ) {
         let run = Run {
             cluster: self,
+            needs,
             events,
+            shown: ShownDeployments::default(),
             known: BTreeSet::new(),
             told_stale: None,
         };
@@ -163,9 +202,12 @@ struct Closed;
 /// The way of events to the pipeline.
 struct Run<E> {
     cluster: KubernetesCluster,
+    needs: Needs,
     events: Sender<E>,
     /// The groups that were reported and not yet reported as empty.
     known: BTreeSet<GroupId>,
+    /// The ways in which recorded deployments were last reported.
+    shown: ShownDeployments,
     /// The last reason why the cluster was not heard; none while it is.
     told_stale: Option<String>,
 }
@@ -208,10 +250,20 @@ impl<E: From<ClusterEvent>> Run<E> {
         self.send(ClusterEvent::Synced { cluster }).await
     }
 
-    /// Sends reports, and notes which groups have something.
-    async fn report(&mut self, reports: Vec<ApplicationReport>) -> Result<(), Closed> {
+    /// Sends reports, and notes which applications have something.
+    async fn report(&mut self, reports: Vec<Report>) -> Result<(), Closed> {
         for report in reports {
-            let group = GroupId {
+            let cluster = self.cluster.name.clone();
+            let report = match report {
+                Report::Application(report) => report,
+                Report::Deployment(report) => {
+                    let report = Box::new(report);
+                    self.send(ClusterEvent::Deployment { cluster, report })
+                        .await?;
+                    continue;
+                }
+            };
+            let group = GroupId::Application {
                 application: report.application.clone(),
                 app: Arc::clone(&report.app),
             };
@@ -222,7 +274,6 @@ impl<E: From<ClusterEvent>> Run<E> {
                 true
             };
             if is_known {
-                let cluster = self.cluster.name.clone();
                 let report = Box::new(report);
                 self.send(ClusterEvent::Application { cluster, report })
                     .await?;

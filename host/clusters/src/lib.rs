@@ -19,11 +19,14 @@
 mod event;
 mod folder;
 mod kubernetes;
+mod needs;
 mod source;
 
-pub use event::{ApplicationReport, ClusterEvent, ClusterFacts, FACTS_EVERY};
+pub use event::{ApplicationReport, ClusterEvent, ClusterFacts, DeploymentReport, FACTS_EVERY};
 pub use folder::FolderCluster;
 pub use kubernetes::{
-    ApplicationRule, KubeconfigError, KubernetesCluster, WatchOptions, kubeconfig_clusters,
+    ApplicationRule, ConfiguredApp, ConfiguredApplication, KubeconfigError, KubernetesCluster,
+    ReportMode, WatchOptions, kubeconfig_clusters,
 };
+pub use needs::{Needs, Recorded, RecordedDeployment, RecordedDeployments};
 pub use source::{ClusterSource, ParseClusterError};

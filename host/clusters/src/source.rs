@@ -7,7 +7,7 @@ use kindsight_model::{ClusterName, NameError};
 use tokio::sync::mpsc::Sender;
 use tokio_util::sync::CancellationToken;
 
-use crate::{ClusterEvent, FolderCluster, KubernetesCluster};
+use crate::{ClusterEvent, ConfiguredApplication, FolderCluster, KubernetesCluster, Needs};
 
 /// A cluster, by the source of its reports. Another kind of source is another variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,14 +38,32 @@ impl ClusterSource {
         }
     }
 
+    /// The same source, which also looks for those of these applications that are of its cluster. A folder
+    /// has no labels to find any by.
+    #[must_use]
+    pub fn with_applications(self, applications: &[ConfiguredApplication]) -> Self {
+        match self {
+            Self::Folder(_) => self,
+            Self::Kubernetes(cluster) => {
+                Self::Kubernetes(Box::new(cluster.with_applications(applications)))
+            }
+        }
+    }
+
     /// Sends the cluster's events, until `shutdown` is cancelled or `events` is closed.
     ///
     /// Called once for each cluster. Waits while `events` is full, and holds a bounded number of
-    /// reports meanwhile. Cancellation is prompt.
-    pub async fn run<E: From<ClusterEvent>>(self, events: Sender<E>, shutdown: CancellationToken) {
+    /// reports meanwhile. Cancellation is prompt. `needs` tells what is to be looked for beside what the
+    /// source finds by itself.
+    pub async fn run<E: From<ClusterEvent>>(
+        self,
+        events: Sender<E>,
+        needs: Needs,
+        shutdown: CancellationToken,
+    ) {
         match self {
             Self::Folder(cluster) => cluster.run(events, shutdown).await,
-            Self::Kubernetes(cluster) => cluster.run(events, shutdown).await,
+            Self::Kubernetes(cluster) => cluster.run(events, needs, shutdown).await,
         }
     }
 }

@@ -29,6 +29,7 @@ mod pipeline;
 mod placement;
 mod progress;
 mod recheck;
+mod recorded;
 mod records;
 mod run;
 mod swap;

@@ -9,10 +9,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kindsight_appcontext::{AppContexts, ContextList, ContextSnapshot, Records};
+use kindsight_clusters::Recorded;
 use kindsight_interpreter::Interpreters;
 use kindsight_model::{ClusterName, ContextId};
 use kindsight_status::{ConnectionView, ReadModel, Staleness};
 use kindsight_store::{Revision, Store, chain};
+use tokio::sync::watch;
 
 use crate::application_state::{ApplicationState, ReportedObjects};
 use crate::due::{self, Rounds};
@@ -20,6 +22,7 @@ use crate::event::Event;
 use crate::judge::Judge;
 use crate::key::Key;
 use crate::progress::Progress;
+use crate::recorded::RecordedApps;
 use crate::swap::Swap;
 use crate::unclaimed::Unclaimed;
 use crate::{Error, records};
@@ -37,6 +40,7 @@ pub struct Pipeline {
     /// Revisions of own changes that the store has not notified of yet.
     own_revisions: BTreeSet<Revision>,
     unclaimed: Unclaimed,
+    recorded: RecordedApps,
     /// Clusters that cannot be reached.
     unreachable: HashMap<ClusterName, Staleness>,
     /// Faults of clusters that concern nobody knows which app.
@@ -76,6 +80,7 @@ impl Pipeline {
             states: HashMap::new(),
             own_revisions: BTreeSet::new(),
             unclaimed: Unclaimed::default(),
+            recorded: RecordedApps::default(),
             unreachable: HashMap::new(),
             cluster_faults: HashMap::new(),
             connections: HashMap::new(),
@@ -98,6 +103,7 @@ impl Pipeline {
     /// The store cannot be read.
     pub fn load(&mut self, now_ms: i64) -> Result<Loaded, Error> {
         let revision = self.read_all(now_ms)?.revision;
+        self.recorded.publish();
         Ok(Loaded { revision })
     }
 
@@ -119,6 +125,11 @@ impl Pipeline {
             self.reconcile(id, snapshot, now_ms);
         }
         Ok(list)
+    }
+
+    /// The deployments that contexts send to clusters, as they change.
+    pub fn recorded(&self) -> watch::Receiver<Arc<Recorded>> {
+        self.recorded.subscribe()
     }
 
     /// The AppContext library that it reads, to be followed.
@@ -145,6 +156,7 @@ impl Pipeline {
             }
             Event::Resync => self.resync(now_ms),
         }
+        self.recorded.publish();
     }
 
     /// Reads a context again. One that cannot be read stays as it is.
@@ -165,6 +177,7 @@ impl Pipeline {
             if before.is_some() {
                 key.publish(&self.read_model, None);
             }
+            self.recorded.set(id, None);
             return;
         };
         let is_new = before.is_none();
@@ -181,6 +194,7 @@ impl Pipeline {
             state.change_all(cluster, |it| it.set_cluster_faults(faults));
         }
         publish(&self.read_model, &key, &state);
+        self.recorded.set(id, Some(state.deployments()));
         self.states.insert(key, state);
         if is_new {
             for (cluster, bundle) in self.unclaimed.claim(id) {

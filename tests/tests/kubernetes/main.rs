@@ -1,6 +1,9 @@
 //! Real Kubernetes clusters, watched by a server: every step ends with the answer that people get.
 
+mod application;
+mod context;
 mod faults;
+mod monitor;
 mod rights;
 mod rollout;
 mod stage;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 /// Time for anything that a cluster does by itself.
-const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The namespace of the application.
 pub(crate) const NAMESPACE: &str = "web";
@@ -30,6 +30,7 @@ pub(crate) const SHOP: &str =
 pub(crate) struct Stage {
     pub(crate) clusters: Vec<Cluster>,
     pub(crate) server: Client,
+    pub(crate) store: Arc<dyn Store>,
     _runtime: Runtime,
     _etcd: Etcd,
 }
@@ -40,6 +41,15 @@ impl Stage {
     pub(crate) fn start(
         clusters: &[Options],
         who: impl Fn(&Cluster) -> Credentials,
+    ) -> Option<Self> {
+        Self::start_as(clusters, who, |it| it)
+    }
+
+    /// As [`Stage::start`], with the sources of clusters as `change` makes them of the usual ones.
+    pub(crate) fn start_as(
+        clusters: &[Options],
+        who: impl Fn(&Cluster) -> Credentials,
+        change: impl Fn(ClusterSource) -> ClusterSource,
     ) -> Option<Self> {
         let binaries = Binaries::or_skip(Binary::ALL)?;
         let etcd = Etcd::start(&binaries);
@@ -54,10 +64,11 @@ impl Stage {
         }
         let runtime = Runtime::new().expect("an executor");
         let store: Arc<dyn Store> = Arc::new(RedbStore::in_memory().expect("a store"));
+        let sources = clusters.iter().map(|it| source(it, &who(it)));
         let settings = Settings {
-            clusters: clusters.iter().map(|it| source(it, &who(it))).collect(),
+            clusters: sources.map(change).collect(),
             gone_for: Duration::from_secs(3),
-            ..Settings::new(store)
+            ..Settings::new(Arc::clone(&store))
         };
         let server = runtime.block_on(Server::start(settings)).expect("a server");
         let url = format!("http://{}", server.address());
@@ -66,6 +77,7 @@ impl Stage {
         Some(Self {
             clusters,
             server: Client::new(&url, None, &Credentials::Nobody),
+            store,
             _runtime: runtime,
             _etcd: etcd,
         })
@@ -73,7 +85,15 @@ impl Stage {
 
     /// Two whole clusters, watched with the rights of `deploy/rbac.yaml` and those to Secrets.
     pub(crate) fn two() -> Option<Self> {
-        let options = ["edge01", "edge02"].map(|it| Options::new(it).user("watcher", &[], TOKEN));
+        Self::whole(&["edge01", "edge02"])
+    }
+
+    /// Whole clusters of these names, watched with the same rights.
+    pub(crate) fn whole(names: &[&str]) -> Option<Self> {
+        let options = names.iter();
+        let options: Vec<Options> = options
+            .map(|it| Options::new(it).user("watcher", &[], TOKEN))
+            .collect();
         Self::start(&options, |cluster| {
             grant(cluster);
             Credentials::Token(TOKEN.to_owned())

@@ -63,6 +63,7 @@ impl Followed {
         match event {
             ClusterEvent::Faults { .. } => unreachable!("passed over"),
             ClusterEvent::Application { .. }
+            | ClusterEvent::Deployment { .. }
             | ClusterEvent::Removed { .. }
             | ClusterEvent::Facts { .. } => unreachable!("a folder has bundles alone"),
             ClusterEvent::Bundle { cluster, bundle } => {

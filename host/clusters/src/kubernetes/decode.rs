@@ -13,8 +13,9 @@ use kindsight_model::{Gvk, OBJECT_BYTES_MAX, Object, ObjectError};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::bundle_states::BundleState;
 use super::discovery::ApiKind;
-use super::membership::{ApplicationRule, Membership};
+use super::membership::{Membership, Rules};
 use bookkeeping::{metadata_object, without_bookkeeping};
 
 /// The amount that is asked of each object.
@@ -30,10 +31,12 @@ pub(super) enum Detail {
 #[derive(Debug, Clone)]
 pub(super) struct Decoder {
     pub(super) gvk: Gvk,
-    pub(super) rules: Arc<[ApplicationRule]>,
+    pub(super) rules: Rules,
     pub(super) detail: Detail,
     /// True for a Kind whose objects are held by their metadata alone, such as Secrets.
     pub(super) is_metadata_enough: bool,
+    /// True for the Kind ResourceBundleState, whose objects report on others.
+    pub(super) is_bundle_state: bool,
 }
 
 /// One object of a list or an event.
@@ -59,6 +62,8 @@ pub(super) enum Body {
     Whole(Box<Object>),
     /// It cannot be read; its Kind, and why.
     Unreadable(Gvk, ObjectError),
+    /// A report on objects.
+    BundleState(Box<BundleState>),
 }
 
 /// One page of a list.
@@ -116,12 +121,13 @@ struct Event<'j> {
 
 impl Decoder {
     /// The way to read objects of a Kind. Of Secrets the metadata is all that is asked for.
-    pub(super) fn new(kind: &ApiKind, rules: &Arc<[ApplicationRule]>, detail: Detail) -> Self {
+    pub(super) fn new(kind: &ApiKind, rules: &Rules, detail: Detail) -> Self {
         Self {
             gvk: kind.gvk.clone(),
-            rules: Arc::clone(rules),
+            rules: rules.clone(),
             detail,
             is_metadata_enough: kind.gvk.group.is_empty() && &*kind.gvk.kind == "Secret",
+            is_bundle_state: kind.is_bundle_state(),
         }
     }
 
@@ -185,6 +191,9 @@ impl Decoder {
     }
 
     fn object(&self, json: &str) -> Decoded {
+        if self.is_bundle_state {
+            return self.bundle_state(json);
+        }
         if json.len() > OBJECT_BYTES_MAX && self.asks_for_whole() {
             let mut decoded = self.metadata(json);
             let error = ObjectError::TooLarge(json.len());
@@ -203,6 +212,19 @@ impl Decoder {
         let tree = Tree::read(&metadata).unwrap_or_default();
         let document = tree.document(&metadata);
         self.decoded(document.root(), Body::NotAsked)
+    }
+
+    fn bundle_state(&self, json: &str) -> Decoded {
+        let metadata = metadata_object(&self.gvk, json);
+        let tree = Tree::read(&metadata).unwrap_or_default();
+        let document = tree.document(&metadata);
+        let metadata = document.root().get("metadata");
+        let status = (self.detail == Detail::Whole).then_some(json);
+        let state = BundleState::read(metadata, status);
+        Decoded {
+            membership: Membership::of_bundle_state(metadata),
+            ..self.decoded(document.root(), Body::BundleState(Box::new(state)))
+        }
     }
 
     fn whole(&self, json: String, asked: &str) -> Decoded {

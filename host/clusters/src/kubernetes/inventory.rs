@@ -1,9 +1,11 @@
 //! Everything that one cluster has, and the applications it belongs to.
 //!
 //! An object belongs to the application of its topmost owner that has one, else to its own: a Pod with the
-//! labels of another chart is still a Pod of the Deployment that made it. Pure and synchronous; told of one
+//! labels of another chart is still a Pod of the Deployment that made it. What an `AppContext` sent comes
+//! before all others, then what the configuration selects. Pure and synchronous; told of one
 //! object at a time, it keeps which groups changed.
 
+mod deployments;
 mod entry;
 mod groups;
 mod links;
@@ -13,11 +15,11 @@ mod place;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use kindsight_model::DigName;
+use kindsight_model::{Coverage, DeploymentId, DigName, Object};
 
 use super::decode::{Body, Decoded};
 use super::kind_watch::WatchId;
-use crate::ApplicationReport;
+use crate::{ApplicationReport, DeploymentReport};
 
 use entry::Entry;
 pub(super) use entry::Key;
@@ -28,11 +30,20 @@ use missing::{Missing, NeededOf, Place};
 /// left out, which is told.
 const OBJECTS_MAX: usize = 2_000_000;
 
-/// One app of one application.
+/// Objects that are reported together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct GroupId {
-    pub(super) application: DigName,
-    pub(super) app: Arc<str>,
+pub(super) enum GroupId {
+    /// One app of an application that nobody recorded.
+    Application { application: DigName, app: Arc<str> },
+    /// One app that an `AppContext` sends here.
+    Deployment(DeploymentId),
+}
+
+/// All that is there of a group.
+#[derive(Debug)]
+pub(super) enum Report {
+    Application(ApplicationReport),
+    Deployment(DeploymentReport),
 }
 
 /// The objects of one cluster.
@@ -46,6 +57,12 @@ pub(super) struct Inventory {
     floating: HashMap<Arc<str>, BTreeSet<Key>>,
     groups: Groups,
     missing: Missing,
+    /// Recorded deployments; true for those that are reported by their objects.
+    deployments: HashMap<DeploymentId, bool>,
+    /// Objects by the deployment that their label names, recorded or not.
+    labelled: HashMap<DeploymentId, BTreeSet<Key>>,
+    /// Objects that a recorded deployment has now, by the group that they were of.
+    taken: HashMap<GroupId, Vec<Object>>,
     /// True once an object came while there were [`OBJECTS_MAX`].
     is_over: bool,
 }
@@ -91,14 +108,18 @@ impl Inventory {
         }
         if let Some(before) = self.entries.get(key) {
             let (links, name) = (before.links(), before.floats_to());
+            let deployment = before.membership.deployment.clone();
             self.unlink(key, &links.uid, &links.owners);
             self.unfloat(key, name);
+            self.unlabel(key, deployment.as_deref());
         }
         let entry = self.entries.entry(key.clone()).or_default();
         entry.pass = pass.unwrap_or(entry.pass);
         entry.replace(decoded);
         let links = entry.links();
+        let deployment = entry.membership.deployment.clone();
         self.link(key, &links.uid, &links.owners);
+        self.label(key, deployment.as_deref());
         self.place(key);
         // What it owns may belong to its application now, or no longer.
         self.place_owned(key);
@@ -163,11 +184,15 @@ impl Inventory {
         self.groups.ids()
     }
 
-    /// Reports of the groups that changed since the last call and of which every object was read.
-    pub(super) fn take_reports(&mut self) -> Vec<ApplicationReport> {
+    /// Reports of the groups that changed since the last call and of which every object was read. `coverage`
+    /// is that of what is seen of the cluster.
+    pub(super) fn take_reports(&mut self, coverage: &Coverage) -> Vec<Report> {
         let mut reports = Vec::new();
         for id in self.groups.take_changed() {
-            match self.report(&id) {
+            if !self.is_reported(&id) {
+                continue;
+            }
+            match self.report(&id, coverage) {
                 Some(report) => reports.push(report),
                 None => self.groups.note_changed(id),
             }
@@ -176,7 +201,7 @@ impl Inventory {
     }
 
     /// The report of a group; none while one of its objects was not read.
-    fn report(&mut self, id: &GroupId) -> Option<ApplicationReport> {
+    fn report(&mut self, id: &GroupId, coverage: &Coverage) -> Option<Report> {
         let members = self.groups.get(id).map(Group::members);
         let members: Vec<Key> = members.into_iter().flatten().cloned().collect();
         if members.iter().any(|key| self.missing.has(key)) {
@@ -185,7 +210,8 @@ impl Inventory {
         let entries = members
             .iter()
             .filter_map(|key| Some((key, self.entries.get(key)?)));
-        let report = entry::report(id, entries);
+        let taken = self.taken.remove(id).unwrap_or_default();
+        let report = entry::report(id, entries, coverage, taken);
         // Their trees go with the report: nobody here reads them again.
         for key in &members {
             if let Some(Body::Whole(object)) = self.entries.get_mut(key).map(|it| &mut it.body) {
@@ -202,8 +228,9 @@ impl Inventory {
         let links = entry.links();
         self.unlink(key, &links.uid, &links.owners);
         self.unfloat(key, entry.floats_to());
+        self.unlabel(key, entry.membership.deployment.as_deref());
         self.missing.remove(key);
-        self.move_to(key, entry.group, None, entry.is_anchor);
+        self.move_to(key, entry.place.group, None, entry.place.is_anchor);
         for owned in self.owned_by(&links.uid) {
             self.place(&owned);
             self.place_owned(&owned);

@@ -1,22 +1,24 @@
 //! One session with an API server: from the connection to its loss.
 
+mod deployments;
 mod facts;
 mod kinds;
 mod take;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
-use kindsight_model::CoveredKinds;
+use kindsight_model::{CoveredKinds, DeploymentId, WatchedKinds};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, sleep_until};
 
 use super::connection::{ApiClient, Connections};
+use super::deployments::Deployments;
 use super::discovery::{Discovered, discover};
-use super::inventory::{GroupId, Inventory};
+use super::inventory::{GroupId, Inventory, Report};
 use super::jitter::jittered;
 use super::kind_watch::WatchNews;
 use super::watches::Watches;
@@ -54,6 +56,11 @@ pub(super) struct Session {
     version: Arc<str>,
     discovered: Discovered,
     inventory: Inventory,
+    deployments: Deployments,
+    /// The reasons why the reports of monitors are not used.
+    faults: HashMap<DeploymentId, Vec<Arc<str>>>,
+    /// The Kinds that were covered at the last report.
+    covered: Arc<WatchedKinds>,
     watches: Watches,
     running: FuturesUnordered<Pin<Box<dyn Future<Output = ()> + Send>>>,
     news_tx: mpsc::Sender<WatchNews>,
@@ -91,6 +98,9 @@ impl Session {
             version,
             discovered,
             inventory: Inventory::default(),
+            deployments: Deployments::new(cluster.options.mode),
+            faults: HashMap::new(),
+            covered: Arc::default(),
             watches: Watches::default(),
             running: FuturesUnordered::new(),
             news_tx,
@@ -109,13 +119,16 @@ impl Session {
         if let Err(error) = self.watch_kinds().await {
             return SessionEnd::Failed(error);
         }
+        self.record(run);
         let mut report_at: Option<Instant> = None;
         let mut facts_at = Instant::now();
         loop {
             let wake_at = report_at.unwrap_or(self.discover_at).min(self.discover_at);
             let wake_at = wake_at.min(facts_at);
             let part_at = self.watches.next_part_at();
-            let wake_at = part_at.map_or(wake_at, |at| wake_at.min(at));
+            let handover_at = self.deployments.wakes_at();
+            let others = part_at.into_iter().chain(handover_at);
+            let wake_at = others.fold(wake_at, Instant::min);
             tokio::select! {
                 Some(news) = self.news_rx.recv() => {
                     if let Err(end) = self.take(news) {
@@ -123,10 +136,17 @@ impl Session {
                     }
                     report_at.get_or_insert_with(|| Instant::now() + GATHER);
                 }
+                Ok(()) = run.needs.recorded.changed() => {
+                    self.record(run);
+                    report_at.get_or_insert_with(|| Instant::now() + GATHER);
+                }
                 Some(()) = self.running.next() => {}
                 () = sleep_until(wake_at) => {}
             }
             let now = Instant::now();
+            if handover_at.is_some_and(|at| at <= now) {
+                report_at.get_or_insert(now);
+            }
             if report_at.is_some_and(|at| at <= now) {
                 report_at = None;
                 if self.report(run).await.is_err() {
@@ -147,24 +167,36 @@ impl Session {
                 if let Err(end) = self.rediscover().await {
                     return end;
                 }
+                report_at.get_or_insert_with(|| Instant::now() + GATHER);
             }
         }
     }
 
     /// Reports what changed, once everything was seen.
     async fn report<E: From<ClusterEvent>>(&mut self, run: &mut Run<E>) -> Result<(), Closed> {
+        let states = &self.deployments.states;
+        let is_in_use = |it| self.inventory.has_members(it) || states.is_told_by(it);
+        let trouble = self.watches.trouble(is_in_use);
         self.list_parts();
-        let trouble = self.watches.trouble(|it| self.inventory.has_members(it));
+        if self.is_synced || trouble.is_none() && self.watches.are_listed() {
+            self.settle_deployments(run).await?;
+        }
+        // By now objects may be needed whole that were not.
+        self.list_parts();
         let is_listed = self.watches.are_listed();
         if trouble.is_none() && is_listed && !self.is_synced {
             self.is_synced = true;
             let known: BTreeSet<&GroupId> = self.inventory.group_ids().collect();
             let gone = run.known.iter().filter(|it| !known.contains(it));
-            let gone: Vec<ApplicationReport> = gone.map(empty_report).collect();
+            let gone: Vec<Report> = gone.filter_map(empty_report).collect();
             run.report(gone).await?;
         }
         if self.is_synced {
-            run.report(self.inventory.take_reports()).await?;
+            let reports = self.take_reports();
+            for report in &reports {
+                self.note_shown(report, run);
+            }
+            run.report(reports).await?;
         }
         match trouble {
             Some(why) => {
@@ -181,14 +213,18 @@ impl Session {
     }
 }
 
-/// The report that nothing is left of a group.
-fn empty_report(id: &GroupId) -> ApplicationReport {
-    ApplicationReport {
-        application: id.application.clone(),
-        app: Arc::clone(&id.app),
+/// The report that nothing is left of an application.
+fn empty_report(id: &GroupId) -> Option<Report> {
+    let GroupId::Application { application, app } = id else {
+        return None;
+    };
+    Some(Report::Application(ApplicationReport {
+        application: application.clone(),
+        app: Arc::clone(app),
         objects: Vec::new(),
         hooks: BTreeSet::new(),
         rejected: Vec::new(),
         covered: CoveredKinds::partial(),
-    }
+        taken: Vec::new(),
+    }))
 }

@@ -24,6 +24,8 @@ pub(super) struct WatchState {
     pub(super) pass: u64,
     /// True from the end of a list until the next one begins.
     is_listed: bool,
+    /// True from the end of the first list on.
+    was_listed: bool,
     /// True from a request for a list until that list begins.
     is_asked: bool,
     /// The reason why it is not followed now.
@@ -57,6 +59,7 @@ impl Watches {
             asked,
             pass: 0,
             is_listed: false,
+            was_listed: false,
             is_asked: false,
             failure: None,
             parts: Parts::default(),
@@ -91,6 +94,11 @@ impl Watches {
             .min()
     }
 
+    /// The Kind of a watch.
+    pub(super) fn kind_of(&self, id: WatchId) -> Option<&ApiKind> {
+        self.by_id.get(&id).map(|it| &*it.kind)
+    }
+
     pub(super) fn kinds(&self) -> impl Iterator<Item = &Arc<ApiKind>> {
         self.by_id.values().map(|it| &it.kind)
     }
@@ -119,6 +127,17 @@ impl Watches {
         })
     }
 
+    /// The Kinds of which every object is seen. One that cannot be followed for a moment, since the server
+    /// cannot be reached, stays among them: what is known of the whole cluster is stale then.
+    pub(super) fn covered(&self) -> impl Iterator<Item = &ApiKind> {
+        let is_covered = |it: &&WatchState| {
+            let is_away = |error: &ApiError| matches!(error, ApiError::Unreachable(_));
+            it.was_listed && it.failure.as_ref().is_none_or(is_away)
+        };
+        let covered = self.by_id.values().filter(is_covered);
+        covered.map(|it| &*it.kind)
+    }
+
     /// The Kinds that are not watched, with the reason.
     pub(super) fn not_covered(&self) -> Vec<Arc<str>> {
         let failed = self.by_id.values();
@@ -139,6 +158,7 @@ impl WatchState {
     /// Notes that the list is whole.
     pub(super) fn end(&mut self) {
         self.is_listed = true;
+        self.was_listed = true;
         self.failure = None;
     }
 
@@ -165,7 +185,7 @@ impl WatchState {
     }
 
     /// Asks for a list of all objects, whole; once until it begins.
-    fn ask_for_all(&mut self) {
+    pub(super) fn ask_for_all(&mut self) {
         if !self.is_asked {
             self.is_asked = true;
             self.asked.send_modify(|asked| {

@@ -6,9 +6,10 @@ use super::*;
 fn decoder(detail: Detail) -> Decoder {
     Decoder {
         gvk: Gvk::new("apps", "v1", "Deployment"),
-        rules: ApplicationRule::ALL.into(),
+        rules: Rules::default(),
         detail,
         is_metadata_enough: false,
+        is_bundle_state: false,
     }
 }
 

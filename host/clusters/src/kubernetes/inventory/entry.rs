@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kindsight_model::{CoveredKinds, Gvk, Object, Rejected, RejectedIdentity};
+use kindsight_model::{Coverage, CoveredKinds, Gvk, Object, Rejected, RejectedIdentity};
 
-use super::GroupId;
-use crate::ApplicationReport;
+use super::place::Place;
+use super::{GroupId, Report};
 use crate::kubernetes::decode::{Body, Decoded};
 use crate::kubernetes::kind_watch::WatchId;
 use crate::kubernetes::membership::Membership;
+use crate::{ApplicationReport, DeploymentReport};
 
 /// An object by its Kind, namespace and name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -52,10 +53,7 @@ pub(super) struct Entry {
     pub(super) owners: Box<[Arc<str>]>,
     pub(super) membership: Membership,
     pub(super) body: Body,
-    /// The group that it is in; none if it belongs to no application.
-    pub(super) group: Option<GroupId>,
-    /// True if its application is there because of objects like it.
-    pub(super) is_anchor: bool,
+    pub(super) place: Place,
 }
 
 impl Default for Entry {
@@ -68,8 +66,7 @@ impl Default for Entry {
             owners: Box::default(),
             membership: Membership::default(),
             body: Body::NotAsked,
-            group: None,
-            is_anchor: false,
+            place: Place::default(),
         }
     }
 }
@@ -84,7 +81,7 @@ impl Entry {
     /// Returns whether this tells nothing new: the same version, and no body that is needed.
     pub(super) fn has_all_of(&self, decoded: &Decoded) -> bool {
         let is_read = !matches!(self.body, Body::NotAsked);
-        let is_new_body = self.group.is_some() && !matches!(decoded.body, Body::NotAsked);
+        let is_new_body = self.place.group.is_some() && !matches!(decoded.body, Body::NotAsked);
         self.version == decoded.version
             && self.version > 0
             && self.uid == decoded.uid
@@ -96,7 +93,7 @@ impl Entry {
         self.uid == decoded.uid && decoded.version > 0 && self.version > decoded.version
     }
 
-    /// Replaces all but the group and the pass.
+    /// Replaces all but its place and the pass.
     pub(super) fn replace(&mut self, decoded: Decoded) {
         self.version = decoded.version;
         self.uid = decoded.uid;
@@ -125,7 +122,9 @@ impl Entry {
 pub(super) fn report<'e>(
     id: &GroupId,
     entries: impl Iterator<Item = (&'e Key, &'e Entry)>,
-) -> ApplicationReport {
+    coverage: &Coverage,
+    taken: Vec<Object>,
+) -> Report {
     let mut objects: Vec<(&Object, bool)> = Vec::new();
     let mut rejected = Vec::new();
     for (key, entry) in entries {
@@ -136,7 +135,7 @@ pub(super) fn report<'e>(
                 error: error.clone(),
                 identity: Some(identity(gvk, key)),
             }),
-            Body::NotAsked => {}
+            Body::NotAsked | Body::BundleState(_) => {}
         }
     }
     objects.sort_by(|(left, _), (right, _)| rank(left).cmp(&rank(right)));
@@ -145,17 +144,26 @@ pub(super) fn report<'e>(
         .enumerate()
         .filter(|(_, (_, is_hook))| *is_hook);
     let hooks: BTreeSet<usize> = hooks.map(|(at, _)| at).collect();
-    ApplicationReport {
-        application: id.application.clone(),
-        app: Arc::clone(&id.app),
-        objects: objects
-            .into_iter()
-            .map(|(object, _)| object.clone())
-            .collect(),
-        hooks,
-        rejected,
-        // What belongs to another application is not among them.
-        covered: CoveredKinds::partial(),
+    let objects = objects.into_iter().map(|(object, _)| object.clone());
+    let objects: Vec<Object> = objects.collect();
+    match id {
+        GroupId::Application { application, app } => Report::Application(ApplicationReport {
+            application: application.clone(),
+            app: Arc::clone(app),
+            objects,
+            hooks,
+            rejected,
+            // What belongs to another application is not among them.
+            covered: CoveredKinds::partial(),
+            taken,
+        }),
+        GroupId::Deployment(deployment) => Report::Deployment(DeploymentReport {
+            deployment: deployment.clone(),
+            objects,
+            rejected,
+            coverage: coverage.clone(),
+            faults: Vec::new(),
+        }),
     }
 }
 

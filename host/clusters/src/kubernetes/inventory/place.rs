@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 
+use kindsight_model::DeploymentId;
+
+use super::entry::Entry;
 use super::{GroupId, Inventory, Key};
 use crate::kubernetes::decode::Body;
+use crate::kubernetes::membership::Claim;
 
 /// Maximum number of owners that are followed from an object upwards.
 const OWNERS_MAX: usize = 16;
@@ -26,17 +30,23 @@ impl Inventory {
         }
     }
 
-    /// Puts an object into the group that it belongs to now. Returns whether that is another one.
+    /// Puts an object into the group that it belongs to now. Returns whether its place is another one.
     pub(super) fn place(&mut self, key: &Key) -> bool {
-        let Some((group, is_anchor)) = self.group_of(key) else {
+        let Some(place) = self.place_of(key) else {
             return false;
         };
         let Some(entry) = self.entries.get_mut(key) else {
             return false;
         };
-        let before = std::mem::replace(&mut entry.group, group.clone());
-        let was_anchor = std::mem::replace(&mut entry.is_anchor, is_anchor);
-        match (&group, &entry.body) {
+        let before = std::mem::replace(&mut entry.place, place.clone());
+        if let (true, Some(group), Body::Whole(object)) =
+            (place.is_recorded, &before.group, &entry.body)
+            && matches!(group, GroupId::Application { .. })
+        {
+            let taken = self.taken.entry(group.clone()).or_default();
+            taken.push((**object).clone());
+        }
+        match (&place.group, &entry.body) {
             (Some(_), Body::NotAsked) => self.missing.add(key),
             // Nobody reads what belongs to no application.
             (None, Body::Whole(_)) => {
@@ -49,9 +59,13 @@ impl Inventory {
             self.floating.entry(name).or_default().insert(key.clone());
         }
         // The application counts those that name it by themselves.
-        let is_moved = before != group || was_anchor != is_anchor;
-        if is_moved {
-            self.move_to(key, before, group.map(|it| (it, is_anchor)), was_anchor);
+        let is_moved = before != place;
+        let Place {
+            group, is_anchor, ..
+        } = place;
+        if before.group != group || before.is_anchor != is_anchor {
+            let after = group.map(|it| (it, is_anchor));
+            self.move_to(key, before.group, after, before.is_anchor);
         } else if let Some(group) = group {
             self.groups.note_changed(group);
         }
@@ -68,15 +82,15 @@ impl Inventory {
     ) {
         let mut names = Vec::new();
         if let Some(before) = before {
-            let name = Arc::clone(&before.application.composite_app);
+            let name = before.application_name();
             if self.groups.leave(before, key, was_anchor) {
-                names.push(name);
+                names.extend(name);
             }
         }
         if let Some((after, is_anchor)) = after {
-            let name = Arc::clone(&after.application.composite_app);
+            let name = after.application_name();
             if self.groups.join(after, key, is_anchor) {
-                names.push(name);
+                names.extend(name);
             }
         }
         for name in names {
@@ -89,33 +103,94 @@ impl Inventory {
         }
     }
 
-    /// The group that an object belongs to, and whether an application has it by name. None for an object
-    /// that is not there.
-    fn group_of(&self, key: &Key) -> Option<(Option<GroupId>, bool)> {
+    /// The place that an object belongs to; none for one that is not there.
+    fn place_of(&self, key: &Key) -> Option<Place> {
         let mut entry = self.entries.get(key)?;
-        let mut claimed = entry.membership.claim.as_ref().map(|claim| (claim, entry));
+        let mut claimed = self.claim_of(entry);
         for _ in 0..OWNERS_MAX {
             let mut owners = entry.owners.iter().filter_map(|uid| self.by_uid.get(uid));
             let Some(owner) = owners.find_map(|key| self.entries.get(key)) else {
                 break;
             };
             entry = owner;
-            let claim = entry.membership.claim.as_ref();
-            claimed = claim.map(|claim| (claim, entry)).or(claimed);
+            // The topmost one of those that come first.
+            if let Some(claim) = self.claim_of(entry)
+                && claimed.as_ref().is_none_or(|it| it.rank() <= claim.rank())
+            {
+                claimed = Some(claim);
+            }
         }
-        let Some((claim, claimed)) = claimed else {
-            return Some((None, false));
-        };
+        Some(match claimed {
+            None => Place::default(),
+            Some(Claimed::Recorded(deployment)) => Place {
+                group: self.direct_group(deployment),
+                is_anchor: false,
+                is_recorded: true,
+            },
+            Some(Claimed::Application(claim, claimed)) => self.application_place(claim, claimed),
+        })
+    }
+
+    fn application_place(&self, claim: &Claim, claimed: &Entry) -> Place {
         let only = claim.is_of_any_namespace.then(|| {
             let name = &claim.application.composite_app;
             self.groups.only_application(name)
         });
         let application = only.flatten().unwrap_or_else(|| claim.application.clone());
         let app = claimed.membership.app.as_ref().unwrap_or(&claimed.name);
-        let group = GroupId {
-            application,
-            app: Arc::clone(app),
-        };
-        Some((Some(group), !claim.is_of_any_namespace))
+        let app = Arc::clone(app);
+        Place {
+            group: Some(GroupId::Application { application, app }),
+            is_anchor: !claim.is_of_any_namespace,
+            is_recorded: false,
+        }
+    }
+
+    /// An object's own word on where it belongs.
+    fn claim_of<'e>(&self, entry: &'e Entry) -> Option<Claimed<'e>> {
+        let membership = &entry.membership;
+        let deployment = membership.deployment.as_deref();
+        if let Some(deployment) = deployment.filter(|it| self.deployments.contains_key(it)) {
+            return Some(Claimed::Recorded(deployment));
+        }
+        let claim = membership.claim.as_ref()?;
+        Some(Claimed::Application(claim, entry))
+    }
+}
+
+/// The place of an object among the groups.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The group that it is in; none if nobody asks for it.
+    pub(super) group: Option<GroupId>,
+    /// True if its application is there because of objects like it.
+    pub(super) is_anchor: bool,
+    /// True if it belongs to a recorded deployment, whether that is reported by its objects or not.
+    pub(super) is_recorded: bool,
+}
+
+/// An object's own word on where it belongs.
+enum Claimed<'e> {
+    Recorded(&'e DeploymentId),
+    Application(&'e Claim, &'e Entry),
+}
+
+impl Claimed<'_> {
+    /// Of several in a line of owners, those of the highest rank decide.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Recorded(_) => 2,
+            Self::Application(claim, _) => claim.is_configured.into(),
+        }
+    }
+}
+
+impl GroupId {
+    /// The name of its application, which objects may join by name.
+    fn application_name(&self) -> Option<Arc<str>> {
+        match self {
+            Self::Application { application, .. } => Some(Arc::clone(&application.composite_app)),
+            Self::Deployment(_) => None,
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::{Session, SessionEnd};
 use crate::kubernetes::connection::ApiError;
 use crate::kubernetes::decode::{Decoder, Detail};
+use crate::kubernetes::deployments::ReportMode;
 use crate::kubernetes::discovery::{ApiKind, discover};
 use crate::kubernetes::jitter::jittered;
 use crate::kubernetes::kind_watch::KindWatch;
@@ -32,7 +33,9 @@ impl Session {
         let is_left_out = |kind: &ApiKind| options.left_out.contains(&*kind.name());
         let kinds = self.discovered.kinds.iter().filter(|it| !is_left_out(it));
         let kinds = kinds.filter(|it| it.is_namespaced || options.namespaces.is_empty());
-        let kinds: BTreeSet<ApiKind> = kinds.cloned().collect();
+        // Nobody reads the reports of monitors where objects alone are reported.
+        let is_read = |it: &&ApiKind| options.mode != ReportMode::Direct || !it.is_bundle_state();
+        let kinds: BTreeSet<ApiKind> = kinds.filter(is_read).cloned().collect();
         let silent = &self.discovered.silent;
         // A group that does not tell its Kinds keeps those that it had.
         let is_served = |it: &ApiKind| {
@@ -41,7 +44,7 @@ impl Session {
         };
         for gone in self.watches.retain(is_served) {
             // No pass has this number.
-            self.inventory.sweep(gone, u64::MAX);
+            self.sweep(gone, u64::MAX);
         }
         let known: BTreeSet<ApiKind> = self.watches.kinds().map(|it| (**it).clone()).collect();
         for kind in kinds.difference(&known) {
@@ -67,13 +70,13 @@ impl Session {
             .await
             .map_err(|error| error.to_string())?;
         let (id, asked) = self.watches.add(Arc::clone(kind), namespace.clone());
-        let rules = &self.cluster.options.rules;
+        let rules = self.cluster.options.rules();
         let watch = KindWatch {
             id,
             kind: Arc::clone(kind),
             namespace,
             client,
-            decoder: Decoder::new(kind, rules, Detail::Metadata),
+            decoder: Decoder::new(kind, &rules, Detail::Metadata),
             asked,
             news: self.news_tx.clone(),
             lifetime: jittered(self.cluster.options.watch_lifetime),
