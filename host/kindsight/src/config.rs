@@ -1,5 +1,6 @@
 //! Configuration of `kindsight serve`: its flags, which are the only list of settings.
 
+pub(crate) mod application_table;
 mod cluster_table;
 mod kubeconfig;
 mod limits;
@@ -14,6 +15,7 @@ use kindsight_server::LogFormat;
 use kindsight_server::clusters::ClusterSource;
 use kindsight_server::rest::{AllowedHost, AllowedOrigin};
 
+use crate::config::application_table::ApplicationTable;
 use crate::config::cluster_table::ClusterTable;
 use crate::config::kubeconfig::KubeconfigArg;
 use crate::config::limits::{InterpreterArgs, RestArgs};
@@ -52,6 +54,9 @@ pub(crate) struct ServeArgs {
     /// A `[[cluster]]` of the configuration file, as JSON.
     #[arg(long = "cluster-table", hide = true, value_name = "JSON")]
     pub(crate) cluster_tables: Vec<ClusterTable>,
+    /// An `[[application]]` of the configuration file, as JSON.
+    #[arg(long = "application-table", hide = true, value_name = "JSON")]
+    pub(crate) application_tables: Vec<ApplicationTable>,
     /// Kubeconfig of clusters to watch: each of its contexts, or the one that is named after a `:`, as cluster
     /// `kubeconfig+<context>`; can be repeated.
     #[arg(

@@ -4,6 +4,7 @@ use kindsight_server::rest::Access;
 use kindsight_server::{DataDir, Settings, start_logging};
 
 use crate::config::ServeArgs;
+use crate::config::application_table::applications;
 
 /// Runs the server until it is asked to stop, or stops by itself.
 ///
@@ -38,6 +39,10 @@ fn settings(args: ServeArgs) -> anyhow::Result<Settings> {
     for kubeconfig in &args.kubeconfigs {
         clusters.extend(kubeconfig.clusters(args.watch_lifetime)?);
     }
+    let applications = applications(args.application_tables).map_err(anyhow::Error::msg)?;
+    let clusters = clusters.into_iter();
+    let clusters = clusters.map(|it| it.with_applications(&applications));
+    let clusters = clusters.collect();
     Ok(Settings {
         store,
         cache: Some(cache),
