@@ -134,6 +134,10 @@ pub struct DeploymentReport {
     pub objects: Vec<Object>,
     /// Objects of it that could not be read.
     pub rejected: Vec<Rejected>,
+    /// As in an [`ApplicationReport`].
+    pub related: Vec<Object>,
+    /// As in an [`ApplicationReport`].
+    pub covered: CoveredKinds,
     /// The Kinds on which it says what there is.
     pub coverage: Coverage,
     /// The reasons why a monitor's report is not used instead, as text for people.
@@ -154,7 +158,10 @@ pub struct ApplicationReport {
     pub hooks: BTreeSet<usize>,
     /// Objects of it that could not be read.
     pub rejected: Vec<Rejected>,
-    /// The Kinds of which these are all that the application has.
+    /// Objects that its own name by a relation and that belong to others, for those who judge: never listed,
+    /// never counted.
+    pub related: Vec<Object>,
+    /// The Kinds of which everything was searched that its objects may name by a relation.
     pub covered: CoveredKinds,
     /// Objects that were of it and that an `AppContext` covers from now on. They are still there, so they
     /// are not told to be gone.

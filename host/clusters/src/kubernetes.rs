@@ -19,6 +19,7 @@ mod kind_watch;
 mod kubeconfig;
 mod list;
 mod membership;
+mod selector;
 mod session;
 mod shallow;
 mod told;
@@ -217,7 +218,7 @@ impl<E: From<ClusterEvent>> Run<E> {
     async fn run(mut self) -> Result<(), Closed> {
         let mut backoff = Backoff::default();
         loop {
-            let end = match Session::connect(&self.cluster).await {
+            let end = match Session::connect(&self.cluster, self.needs.clone()).await {
                 Ok(session) => {
                     backoff = Backoff::default();
                     session.run(&mut self).await

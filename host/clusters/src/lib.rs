@@ -28,5 +28,7 @@ pub use kubernetes::{
     ApplicationRule, ConfiguredApp, ConfiguredApplication, KubeconfigError, KubernetesCluster,
     ReportMode, WatchOptions, kubeconfig_clusters,
 };
-pub use needs::{Needs, Recorded, RecordedDeployment, RecordedDeployments};
+pub use needs::{
+    Needs, Recorded, RecordedDeployment, RecordedDeployments, RelatedKinds, RelatedRules,
+};
 pub use source::{ClusterSource, ParseClusterError};

@@ -1,94 +1,85 @@
-//! Needs of others, which a source of clusters cannot find out by itself.
+//! Needs of those who judge what clusters say: objects that are looked for beside those of an application, and
+//! what was sent to each cluster.
 
-use std::collections::{BTreeMap, HashMap};
+mod recorded;
+
 use std::sync::Arc;
 
-use kindsight_model::{ClusterName, DeploymentId};
+use kindsight_contract::{KindPattern, Relation};
 use tokio::sync::watch;
 
-/// Needs of the pipeline, as they change.
+pub use recorded::{Recorded, RecordedDeployment, RecordedDeployments};
+
+/// Needs of those who judge what a source of clusters says.
 #[derive(Debug, Clone)]
 pub struct Needs {
-    /// The deployments that `AppContext`s send to clusters.
+    /// The relations that are asked about now. A source follows it while it runs.
+    pub related: watch::Receiver<Arc<RelatedRules>>,
+    /// The deployments that `AppContext`s send to clusters now. A source follows it while it runs.
     pub recorded: watch::Receiver<Arc<Recorded>>,
 }
 
 impl Default for Needs {
-    /// Nothing, for ever.
+    /// Nothing.
     fn default() -> Self {
         Self {
+            related: watch::channel(Arc::default()).1,
             recorded: watch::channel(Arc::default()).1,
         }
     }
 }
 
-/// The deployments that `AppContext`s send to each cluster.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Recorded(HashMap<ClusterName, Arc<RecordedDeployments>>);
-
-/// The deployments that `AppContext`s send to one cluster.
-pub type RecordedDeployments = BTreeMap<DeploymentId, RecordedDeployment>;
-
-/// One deployment in one cluster.
+/// One relation that is asked about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RecordedDeployment {
-    /// The namespace that it is deployed to; empty where the `AppContext` names none.
-    pub namespace: Arc<str>,
-    /// A number that no earlier record of the same deployment had. What was reported before another one
-    /// is forgotten, and has to be reported again.
-    pub number: u64,
+pub struct RelatedKinds {
+    /// Pattern of the objects that are judged.
+    pub judged: KindPattern,
+    /// Pattern of the objects that are related with them.
+    pub related: KindPattern,
+    /// Their relation.
+    pub relation: Relation,
 }
 
-impl Recorded {
-    /// The deployments that are sent to a cluster.
-    pub fn of(&self, cluster: &ClusterName) -> Arc<RecordedDeployments> {
-        self.0.get(cluster).map(Arc::clone).unwrap_or_default()
+/// All relations that are asked about, each once.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct RelatedRules(Vec<RelatedKinds>);
+
+impl RelatedRules {
+    /// All relations that are asked about, of objects of this Kind.
+    pub(crate) fn about(
+        &self,
+        (group, version, kind): (&str, &str, &str),
+    ) -> impl Iterator<Item = &RelatedKinds> {
+        let rules = self.0.iter();
+        rules.filter(move |it| it.judged.matches(group, version, kind))
     }
 
-    /// Adds a deployment, or replaces it.
-    pub fn insert(
-        &mut self,
-        cluster: &ClusterName,
-        deployment: DeploymentId,
-        recorded: RecordedDeployment,
-    ) {
-        let deployments = self.0.entry(cluster.clone()).or_default();
-        Arc::make_mut(deployments).insert(deployment, recorded);
+    /// The relations in which objects of this Kind are the related ones.
+    pub(crate) fn with(
+        &self,
+        (group, version, kind): (&str, &str, &str),
+    ) -> impl Iterator<Item = &RelatedKinds> {
+        let rules = self.0.iter();
+        rules.filter(move |it| it.related.matches(group, version, kind))
     }
+}
 
-    /// Removes a deployment.
-    pub fn remove(&mut self, cluster: &ClusterName, deployment: &DeploymentId) {
-        let Some(deployments) = self.0.get_mut(cluster) else {
-            return;
-        };
-        Arc::make_mut(deployments).remove(deployment);
-        if deployments.is_empty() {
-            self.0.remove(cluster);
+impl RelatedKinds {
+    /// The group and the Kind of the related objects, where the pattern says which.
+    pub(crate) fn kind(&self) -> Option<(&str, &str)> {
+        let KindPattern { group, kind, .. } = &self.related;
+        (!group.starts_with('*') && kind != "*").then_some((group, kind))
+    }
+}
+
+impl FromIterator<RelatedKinds> for RelatedRules {
+    fn from_iter<I: IntoIterator<Item = RelatedKinds>>(rules: I) -> Self {
+        let mut all = Vec::new();
+        for rule in rules {
+            if !all.contains(&rule) {
+                all.push(rule);
+            }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_cluster_has_its_own_deployments() {
-        let mut recorded = Recorded::default();
-        let (one, other): (ClusterName, ClusterName) =
-            ("p+one".parse().unwrap(), "p+other".parse().unwrap());
-        let id: DeploymentId = "7-front".parse().unwrap();
-        let deployment = RecordedDeployment {
-            namespace: "web".into(),
-            number: 1,
-        };
-        recorded.insert(&one, id.clone(), deployment.clone());
-        let before = recorded.of(&one);
-        assert_eq!(before.get(&id), Some(&deployment));
-        assert!(recorded.of(&other).is_empty());
-        recorded.remove(&one, &id);
-        assert_eq!(recorded, Recorded::default());
-        // Who has it still sees what it was given.
-        assert_eq!(before.len(), 1);
+        Self(all)
     }
 }

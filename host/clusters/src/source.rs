@@ -52,9 +52,8 @@ impl ClusterSource {
 
     /// Sends the cluster's events, until `shutdown` is cancelled or `events` is closed.
     ///
-    /// Called once for each cluster. Waits while `events` is full, and holds a bounded number of
-    /// reports meanwhile. Cancellation is prompt. `needs` tells what is to be looked for beside what the
-    /// source finds by itself.
+    /// Called once for each cluster. A folder has what it has, whatever the needs. Waits while `events` is
+    /// full, and holds a bounded number of reports meanwhile. Cancellation is prompt.
     pub async fn run<E: From<ClusterEvent>>(
         self,
         events: Sender<E>,

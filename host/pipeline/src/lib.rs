@@ -25,6 +25,7 @@ mod event;
 mod follow;
 mod judge;
 mod key;
+mod needs;
 mod pipeline;
 mod placement;
 mod progress;

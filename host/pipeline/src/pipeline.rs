@@ -9,18 +9,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kindsight_appcontext::{AppContexts, ContextList, ContextSnapshot, Records};
-use kindsight_clusters::Recorded;
+use kindsight_clusters::Needs;
 use kindsight_interpreter::Interpreters;
 use kindsight_model::{ClusterName, ContextId};
 use kindsight_status::{ConnectionView, ReadModel, Staleness};
 use kindsight_store::{Revision, Store, chain};
-use tokio::sync::watch;
 
 use crate::application_state::{ApplicationState, ReportedObjects};
 use crate::due::{self, Rounds};
 use crate::event::Event;
 use crate::judge::Judge;
 use crate::key::Key;
+use crate::needs::Asked;
 use crate::progress::Progress;
 use crate::recorded::RecordedApps;
 use crate::swap::Swap;
@@ -54,6 +54,7 @@ pub struct Pipeline {
     /// Number of reports handled so far.
     reports: u64,
     swap: Swap,
+    asked: Asked,
 }
 
 /// The result of loading what is stored.
@@ -75,6 +76,7 @@ impl Pipeline {
             contexts: AppContexts::new(Arc::clone(&store)),
             records: Records::new(store),
             swap: Swap::new(interpreters.published()),
+            asked: Asked::by(&interpreters.published()),
             interpreters,
             read_model,
             states: HashMap::new(),
@@ -125,11 +127,6 @@ impl Pipeline {
             self.reconcile(id, snapshot, now_ms);
         }
         Ok(list)
-    }
-
-    /// The deployments that contexts send to clusters, as they change.
-    pub fn recorded(&self) -> watch::Receiver<Arc<Recorded>> {
-        self.recorded.subscribe()
     }
 
     /// The AppContext library that it reads, to be followed.
@@ -268,13 +265,26 @@ impl Pipeline {
     /// with events in between, until [`swap_pending`](Self::swap_pending) is false.
     pub fn follow_swap(&mut self, now_ms: i64) {
         let (states, interpreters) = (&mut self.states, &self.interpreters);
-        for (key, change) in self.swap.slice(states, interpreters, now_ms) {
+        let before = self.swap.goal().generation();
+        let changed = self.swap.slice(states, interpreters, now_ms);
+        if self.swap.goal().generation() != before {
+            self.asked.follow(self.swap.goal());
+        }
+        for (key, change) in changed {
             if let Some(state) = self.states.get(&key) {
                 change.publish(&self.read_model, &key, || state.view(&key));
                 std::thread::yield_now();
             }
         }
         self.swap.published();
+    }
+
+    /// Needs of the published interpreters and of the contexts, for the sources of clusters.
+    pub fn needs(&self) -> Needs {
+        Needs {
+            related: self.asked.subscribe(),
+            recorded: self.recorded.subscribe(),
+        }
     }
 
     /// The progress of swaps, for other threads to read.

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use kindsight_catalog::{
     Catalog, CatalogOptions, ComponentDirectory, follow_hosts, run_breaker, watch_directory,
 };
-use kindsight_clusters::Needs;
 use kindsight_model::ClusterName;
 use kindsight_pipeline::{Pipeline, PipelineRun, Unsynced, follow};
 use kindsight_rest::{AppState, Ended};
@@ -80,11 +79,8 @@ impl Loaded {
             self.pipeline.progress(),
             tasks.shutdown(),
         );
-        let needs = Needs {
-            recorded: self.pipeline.recorded(),
-        };
         for cluster in self.settings.clusters {
-            let running = cluster.run(events_tx.clone(), needs.clone(), tasks.shutdown());
+            let running = cluster.run(events_tx.clone(), self.pipeline.needs(), tasks.shutdown());
             tasks.spawn("source of a cluster", infallible(running));
         }
         let contexts = self.pipeline.contexts().clone();

@@ -4,6 +4,7 @@
 //! notes are taken out of the text before it is read as an object.
 
 mod bookkeeping;
+mod labels;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,7 +17,9 @@ use serde_json::value::RawValue;
 use super::bundle_states::BundleState;
 use super::discovery::ApiKind;
 use super::membership::{Membership, Rules};
+use super::selector::Label;
 use bookkeeping::{metadata_object, without_bookkeeping};
+pub(super) use labels::Labels;
 
 /// The amount that is asked of each object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +36,8 @@ pub(super) struct Decoder {
     pub(super) gvk: Gvk,
     pub(super) rules: Rules,
     pub(super) detail: Detail,
+    /// The labels that are kept.
+    pub(super) labels: Labels,
     /// True for a Kind whose objects are held by their metadata alone, such as Secrets.
     pub(super) is_metadata_enough: bool,
     /// True for the Kind ResourceBundleState, whose objects report on others.
@@ -47,6 +52,8 @@ pub(super) struct Decoded {
     pub(super) name: Arc<str>,
     /// Uids of its owners.
     pub(super) owners: Box<[Arc<str>]>,
+    /// Its labels, as far as they are kept.
+    pub(super) labels: Box<[Label]>,
     pub(super) membership: Membership,
     /// Its version, in the order of changes; 0 where the server counts in another way.
     pub(super) version: u64,
@@ -121,11 +128,12 @@ struct Event<'j> {
 
 impl Decoder {
     /// The way to read objects of a Kind. Of Secrets the metadata is all that is asked for.
-    pub(super) fn new(kind: &ApiKind, rules: &Rules, detail: Detail) -> Self {
+    pub(super) fn new(kind: &ApiKind, rules: &Rules, detail: Detail, labels: Labels) -> Self {
         Self {
             gvk: kind.gvk.clone(),
             rules: rules.clone(),
             detail,
+            labels,
             is_metadata_enough: kind.gvk.group.is_empty() && &*kind.gvk.kind == "Secret",
             is_bundle_state: kind.is_bundle_state(),
         }
@@ -253,6 +261,7 @@ impl Decoder {
             namespace: text("namespace"),
             name: text("name"),
             owners: owners.collect(),
+            labels: self.labels.of(metadata),
             membership: Membership::of(metadata, &self.rules),
             version: metadata
                 .get("resourceVersion")

@@ -11,20 +11,28 @@ mod groups;
 mod links;
 mod missing;
 mod place;
+mod queries;
+mod related;
+mod relations;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
 use kindsight_model::{Coverage, DeploymentId, DigName, Object};
 
 use super::decode::{Body, Decoded};
 use super::kind_watch::WatchId;
+use crate::needs::RelatedRules;
 use crate::{ApplicationReport, DeploymentReport};
 
 use entry::Entry;
 pub(super) use entry::Key;
 use groups::{Group, Groups};
 use missing::{Missing, NeededOf, Place};
+use queries::Queries;
+use related::Beside;
+use relations::{Sought, Watched};
 
 /// Maximum number of objects of one cluster that are known, most of them by their identity alone; others are
 /// left out, which is told.
@@ -63,6 +71,15 @@ pub(super) struct Inventory {
     labelled: HashMap<DeploymentId, BTreeSet<Key>>,
     /// Objects that a recorded deployment has now, by the group that they were of.
     taken: HashMap<GroupId, Vec<Object>>,
+    watched: BTreeMap<WatchId, Watched>,
+    /// The relations that are asked about.
+    rules: Arc<RelatedRules>,
+    /// What objects of applications name by them.
+    sought: HashMap<Key, Sought>,
+    queries: Queries,
+    /// Number of changes so far.
+    changes: u64,
+    hasher: RandomState,
     /// True once an object came while there were [`OBJECTS_MAX`].
     is_over: bool,
 }
@@ -71,8 +88,9 @@ impl Inventory {
     /// Takes in an object of a list of all, in this pass over its Kind.
     pub(super) fn apply(&mut self, watch: WatchId, pass: u64, decoded: Decoded) {
         let key = Key::new(watch, &decoded);
+        let is_missing = self.missing.has(&key);
         match self.entries.get_mut(&key) {
-            Some(entry) if entry.has_all_of(&decoded) => entry.pass = pass,
+            Some(entry) if entry.has_all_of(&decoded, is_missing) => entry.pass = pass,
             _ => self.put(&key, Some(pass), decoded),
         }
     }
@@ -81,8 +99,11 @@ impl Inventory {
     /// have told more already.
     pub(super) fn follow(&mut self, watch: WatchId, pass: u64, decoded: Decoded) {
         let key = Key::new(watch, &decoded);
+        let is_missing = self.missing.has(&key);
         let known = self.entries.get(&key);
-        if !known.is_some_and(|it| it.has_all_of(&decoded) || it.is_newer_than(&decoded)) {
+        if !known
+            .is_some_and(|it| it.has_all_of(&decoded, is_missing) || it.is_newer_than(&decoded))
+        {
             self.put(&key, Some(pass), decoded);
         }
     }
@@ -91,9 +112,11 @@ impl Inventory {
     /// watch does not know was deleted since, or will be told by it.
     pub(super) fn complete(&mut self, watch: WatchId, decoded: Decoded) {
         let key = Key::new(watch, &decoded);
+        let is_missing = self.missing.has(&key);
         let known = self.entries.get(&key);
         let is_wanted = known.is_some_and(|it| {
-            it.uid == decoded.uid && !it.has_all_of(&decoded) && !it.is_newer_than(&decoded)
+            let is_new = !it.has_all_of(&decoded, is_missing) && !it.is_newer_than(&decoded);
+            it.uid == decoded.uid && is_new
         });
         if is_wanted {
             // A list of all that is read meanwhile decides alone what is not there any more.
@@ -106,16 +129,22 @@ impl Inventory {
             self.is_over = true;
             return;
         }
+        self.changes += 1;
+        let mut concerned = BTreeSet::new();
         if let Some(before) = self.entries.get(key) {
+            concerned = self.queries.forget(key, before);
             let (links, name) = (before.links(), before.floats_to());
             let deployment = before.membership.deployment.clone();
             self.unlink(key, &links.uid, &links.owners);
             self.unfloat(key, name);
             self.unlabel(key, deployment.as_deref());
         }
+        self.sought.remove(key);
         let entry = self.entries.entry(key.clone()).or_default();
         entry.pass = pass.unwrap_or(entry.pass);
+        entry.change = self.changes;
         entry.replace(decoded);
+        concerned.append(&mut self.queries.take(key, entry));
         let links = entry.links();
         let deployment = entry.membership.deployment.clone();
         self.link(key, &links.uid, &links.owners);
@@ -123,6 +152,9 @@ impl Inventory {
         self.place(key);
         // What it owns may belong to its application now, or no longer.
         self.place_owned(key);
+        for group in concerned {
+            self.groups.note_changed(group);
+        }
     }
 
     /// The objects of a watch in order of namespace and name, from the first of a namespace on.
@@ -193,32 +225,46 @@ impl Inventory {
                 continue;
             }
             match self.report(&id, coverage) {
-                Some(report) => reports.push(report),
-                None => self.groups.note_changed(id),
+                Ok(report) => reports.extend(report),
+                Err(NotRead) => self.groups.note_changed(id),
             }
         }
         reports
     }
 
-    /// The report of a group; none while one of its objects was not read.
-    fn report(&mut self, id: &GroupId, coverage: &Coverage) -> Option<Report> {
+    /// The report of a group; none where it is the last one again.
+    fn report(&mut self, id: &GroupId, coverage: &Coverage) -> Result<Option<Report>, NotRead> {
         let members = self.groups.get(id).map(Group::members);
         let members: Vec<Key> = members.into_iter().flatten().cloned().collect();
         if members.iter().any(|key| self.missing.has(key)) {
-            return None;
+            return Err(NotRead);
         }
-        let entries = members
-            .iter()
-            .filter_map(|key| Some((key, self.entries.get(key)?)));
-        let taken = self.taken.remove(id).unwrap_or_default();
-        let report = entry::report(id, entries, coverage, taken);
+        let Beside { keys, covered } = self.beside(id, &members).ok_or(NotRead)?;
+        let entries = |keys| {
+            let entry = |key| Some((key, self.entries.get(key)?));
+            <[Key]>::iter(keys).filter_map(entry)
+        };
+        let changes = |keys| -> Vec<u64> { entries(keys).map(|(_, it)| it.change).collect() };
+        let contents = (changes(&members), changes(&keys), covered.complete());
+        let contents = self.hasher.hash_one(contents);
+        if !self.groups.note_report(id, contents) {
+            return Ok(None);
+        }
+        let related = self.objects(&keys);
+        let beside = entry::Beside {
+            related,
+            covered,
+            coverage,
+            taken: self.taken.remove(id).unwrap_or_default(),
+        };
+        let report = entry::report(id, entries(&members), beside);
         // Their trees go with the report: nobody here reads them again.
-        for key in &members {
+        for key in members.iter().chain(&keys) {
             if let Some(Body::Whole(object)) = self.entries.get_mut(key).map(|it| &mut it.body) {
                 object.settle();
             }
         }
-        Some(report)
+        Ok(Some(report))
     }
 
     fn remove_key(&mut self, key: &Key) {
@@ -230,6 +276,10 @@ impl Inventory {
         self.unfloat(key, entry.floats_to());
         self.unlabel(key, entry.membership.deployment.as_deref());
         self.missing.remove(key);
+        self.sought.remove(key);
+        for group in self.queries.forget(key, &entry) {
+            self.groups.note_changed(group);
+        }
         self.move_to(key, entry.place.group, None, entry.place.is_anchor);
         for owned in self.owned_by(&links.uid) {
             self.place(&owned);
@@ -237,6 +287,9 @@ impl Inventory {
         }
     }
 }
+
+/// An object of a report was not read yet.
+struct NotRead;
 
 #[cfg(test)]
 mod tests;

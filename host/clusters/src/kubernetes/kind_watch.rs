@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::sleep;
 
 use super::connection::{ApiClient, ApiError};
-use super::decode::{Decoded, Decoder, Detail, WatchEvent};
+use super::decode::{Decoded, Decoder, Detail, Labels, WatchEvent};
 use super::discovery::ApiKind;
 use super::jitter::Backoff;
 use super::list::{Pages, url_encoded};
@@ -23,10 +23,12 @@ pub(super) struct WatchNews {
 }
 
 /// The objects that a watch is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Asked {
     /// The amount of each of them. More is followed from where the watch is, without a list.
     pub(super) detail: Detail,
+    /// The labels that are kept.
+    pub(super) labels: Labels,
     /// Number of the list of all of them that is asked for; a greater one begins a new list.
     pub(super) list: u64,
 }
@@ -106,12 +108,11 @@ impl KindWatch {
         let mut too_old = Backoff::default();
         // Its Kind is not served any more where nobody asks for its objects.
         while self.asked.has_changed().is_ok() {
-            let asked = *self.asked.borrow_and_update();
-            self.decoder.detail = asked.detail;
-            let end = match self.list(asked.list).await {
+            let list = self.take_asked();
+            let end = match self.list(list).await {
                 Ok(version) => {
                     backoff = Backoff::default();
-                    self.follow(version, asked.list).await
+                    self.follow(version, list).await
                 }
                 Err(end) => end,
             };
@@ -203,7 +204,11 @@ impl KindWatch {
             let line = tokio::select! {
                 line = lines.next() => line,
                 changed = self.asked.changed() => {
-                    return changed.map_or(End::Closed, |()| self.take_asked(listed));
+                    return match changed {
+                        Err(_) => End::Closed,
+                        Ok(()) if self.take_asked() == listed => End::Switch,
+                        Ok(()) => End::Relist,
+                    };
                 }
             };
             match line {
@@ -217,14 +222,12 @@ impl KindWatch {
         }
     }
 
-    fn take_asked(&mut self, listed: u64) -> End {
-        let asked = *self.asked.borrow_and_update();
+    /// Reads from now on what is asked for. Returns the number of the list that is asked for.
+    fn take_asked(&mut self) -> u64 {
+        let asked = self.asked.borrow_and_update();
         self.decoder.detail = asked.detail;
-        if asked.list == listed {
-            End::Switch
-        } else {
-            End::Relist
-        }
+        self.decoder.labels = asked.labels.clone();
+        asked.list
     }
 
     /// Handles one event of a watch.

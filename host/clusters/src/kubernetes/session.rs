@@ -23,7 +23,7 @@ use super::jitter::jittered;
 use super::kind_watch::WatchNews;
 use super::watches::Watches;
 use super::{Closed, KubernetesCluster, Run};
-use crate::{ApplicationReport, ClusterEvent, ClusterFacts, FACTS_EVERY};
+use crate::{ApplicationReport, ClusterEvent, ClusterFacts, FACTS_EVERY, Needs};
 
 /// News of watches that wait to be taken in.
 const NEWS_MAX: usize = 256;
@@ -51,6 +51,7 @@ impl From<Closed> for SessionEnd {
 /// A session with an API server.
 pub(super) struct Session {
     cluster: KubernetesCluster,
+    needs: Needs,
     connections: Connections,
     client: ApiClient,
     version: Arc<str>,
@@ -80,7 +81,7 @@ impl Session {
     ///
     /// # Errors
     /// The text of the reason.
-    pub(super) async fn connect(cluster: &KubernetesCluster) -> Result<Self, String> {
+    pub(super) async fn connect(cluster: &KubernetesCluster, needs: Needs) -> Result<Self, String> {
         let config = cluster.access.config().await?;
         let mut connections = Connections::new(config);
         let client = connections
@@ -93,6 +94,7 @@ impl Session {
         let (news_tx, news_rx) = mpsc::channel(NEWS_MAX);
         Ok(Self {
             cluster: cluster.clone(),
+            needs,
             connections,
             client,
             version,
@@ -116,8 +118,8 @@ impl Session {
 
     /// Watches the cluster until its credentials fail or nobody listens.
     pub(super) async fn run<E: From<ClusterEvent>>(mut self, run: &mut Run<E>) -> SessionEnd {
-        if let Err(error) = self.watch_kinds().await {
-            return SessionEnd::Failed(error);
+        if let Err(end) = self.follow_needs().await {
+            return end;
         }
         self.record(run);
         let mut report_at: Option<Instant> = None;
@@ -136,7 +138,13 @@ impl Session {
                     }
                     report_at.get_or_insert_with(|| Instant::now() + GATHER);
                 }
-                Ok(()) = run.needs.recorded.changed() => {
+                Ok(()) = self.needs.related.changed() => {
+                    if let Err(end) = self.follow_needs().await {
+                        return end;
+                    }
+                    report_at.get_or_insert_with(|| Instant::now() + GATHER);
+                }
+                Ok(()) = self.needs.recorded.changed() => {
                     self.record(run);
                     report_at.get_or_insert_with(|| Instant::now() + GATHER);
                 }
@@ -224,6 +232,7 @@ fn empty_report(id: &GroupId) -> Option<Report> {
         objects: Vec::new(),
         hooks: BTreeSet::new(),
         rejected: Vec::new(),
+        related: Vec::new(),
         covered: CoveredKinds::partial(),
         taken: Vec::new(),
     }))

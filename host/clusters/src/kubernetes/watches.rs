@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::connection::ApiError;
-use super::decode::Detail;
+use super::decode::{Detail, Labels};
 use super::discovery::ApiKind;
 use super::kind_watch::{Asked, WatchId};
 pub(super) use parts::Needed;
@@ -22,15 +22,25 @@ pub(super) struct WatchState {
     asked: watch::Sender<Asked>,
     /// The pass over its Kind that is or was last made.
     pub(super) pass: u64,
-    /// True from the end of a list until the next one begins.
-    is_listed: bool,
-    /// True from the end of the first list on.
-    was_listed: bool,
+    listed: Listed,
     /// True from a request for a list until that list begins.
     is_asked: bool,
+    /// True from the first list that had all that is asked for now.
+    is_known: bool,
     /// The reason why it is not followed now.
     failure: Option<ApiError>,
     parts: Parts,
+}
+
+/// The last list of all objects of a watch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Listed {
+    /// There was none.
+    Never,
+    /// Another one was begun since.
+    Before,
+    /// It is whole, and no other was begun.
+    Now,
 }
 
 /// All watches of a cluster.
@@ -46,11 +56,13 @@ impl Watches {
         &mut self,
         kind: Arc<ApiKind>,
         namespace: Option<Arc<str>>,
+        labels: Labels,
     ) -> (WatchId, watch::Receiver<Asked>) {
         let id = self.next_id;
         self.next_id += 1;
         let (asked, receiver) = watch::channel(Asked {
             detail: Detail::Metadata,
+            labels,
             list: 0,
         });
         let state = WatchState {
@@ -58,9 +70,9 @@ impl Watches {
             namespace,
             asked,
             pass: 0,
-            is_listed: false,
-            was_listed: false,
+            listed: Listed::Never,
             is_asked: false,
+            is_known: false,
             failure: None,
             parts: Parts::default(),
         };
@@ -132,7 +144,7 @@ impl Watches {
     pub(super) fn covered(&self) -> impl Iterator<Item = &ApiKind> {
         let is_covered = |it: &&WatchState| {
             let is_away = |error: &ApiError| matches!(error, ApiError::Unreachable(_));
-            it.was_listed && it.failure.as_ref().is_none_or(is_away)
+            it.listed != Listed::Never && it.failure.as_ref().is_none_or(is_away)
         };
         let covered = self.by_id.values().filter(is_covered);
         covered.map(|it| &*it.kind)
@@ -151,20 +163,51 @@ impl WatchState {
     /// over in it, so that only a request before it is answered by it.
     pub(super) fn begin(&mut self, list: u64) {
         self.pass += 1;
-        self.is_listed = false;
+        if self.listed == Listed::Now {
+            self.listed = Listed::Before;
+        }
         self.is_asked &= self.asked.borrow().list != list;
     }
 
     /// Notes that the list is whole.
     pub(super) fn end(&mut self) {
-        self.is_listed = true;
-        self.was_listed = true;
+        self.listed = Listed::Now;
+        self.is_known |= !self.is_asked;
         self.failure = None;
+    }
+
+    /// Returns whether everything is known that there is of it. While the server cannot be reached that is so
+    /// as of before, which is told of the cluster as a whole.
+    pub(super) fn is_complete(&self) -> bool {
+        let is_seen = matches!(self.failure(), None | Some(ApiError::Unreachable(_)));
+        self.is_known && is_seen
+    }
+
+    /// Keeps these labels of each object. Where they were not kept before, all are listed again.
+    pub(super) fn keep_labels(&mut self, labels: &Labels) {
+        if !self.asked.borrow().labels.covers(labels) {
+            self.is_asked = true;
+            self.is_known = false;
+            self.asked.send_modify(|asked| {
+                asked.labels = labels.clone();
+                asked.list += 1;
+            });
+        }
+    }
+
+    /// The labels that are kept.
+    pub(super) fn labels(&self) -> Labels {
+        self.asked.borrow().labels.clone()
+    }
+
+    /// Returns whether a list is whole, and no other was begun.
+    fn is_listed(&self) -> bool {
+        self.listed == Listed::Now
     }
 
     /// Returns whether all that was asked for was listed.
     fn is_whole(&self) -> bool {
-        self.is_listed && !self.is_asked && self.parts.are_listed()
+        self.is_listed() && !self.is_asked && self.parts.are_listed()
     }
 
     /// The reason why not all of it is seen now.

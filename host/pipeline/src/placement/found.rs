@@ -102,6 +102,7 @@ impl Placement {
         let absent = self.absent_in(&report, gone_for, now_ms);
         self.report_faults = faults_of(&report.rejected);
         self.reported = Some(report.objects.into());
+        self.related = report.related.into();
         self.rejected = report.rejected.into();
         self.covered = Arc::new(report.covered);
         let mut found = Found {

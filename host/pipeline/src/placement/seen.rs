@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use kindsight_clusters::DeploymentReport;
-use kindsight_model::CoveredKinds;
 
 use super::staleness::Staleness;
 use super::{Placement, faults_of};
@@ -21,6 +20,8 @@ impl Placement {
         let DeploymentReport {
             objects,
             rejected,
+            related,
+            covered,
             coverage,
             faults,
             ..
@@ -29,8 +30,8 @@ impl Placement {
         self.staleness = Staleness::default();
         self.unreadable.clear();
         self.report_faults = [faults, faults_of(&rejected)].concat();
-        let covered = CoveredKinds::of(coverage.clone(), &objects, &rejected);
         self.covered = Arc::new(covered);
+        self.related = related.into();
         self.reported = Some(objects.into());
         self.rejected = rejected.into();
         self.coverage = coverage;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kindsight_appcontext::{AppContexts, NewResource, ResourceName};
 use kindsight_clusters::{ClusterEvent, DeploymentReport};
-use kindsight_model::{Coverage, DigName, Object, WatchedKinds};
+use kindsight_model::{Coverage, CoveredKinds, DigName, Object, WatchedKinds};
 use serde_json::json;
 
 use super::found::{deployment, has, stage as found_stage};
@@ -25,6 +25,8 @@ fn seen(objects: Vec<Object>) -> Event {
             deployment: format!("{ID}-a").parse().unwrap(),
             objects,
             rejected: Vec::new(),
+            related: Vec::new(),
+            covered: CoveredKinds::partial(),
             coverage: Coverage::watched(Arc::new(kinds)),
             faults: vec!["ResourceBundleState web/7-a: not a report".into()],
         }),
@@ -76,7 +78,7 @@ fn what_is_seen_is_judged_and_only_what_is_watched_can_be_missing() {
         "big Unknown NotReported",
     ];
     let told: Vec<String> = lines(&stage);
-    let told: Vec<&str> = told.iter().map(|it| it.as_str()).collect();
+    let told: Vec<&str> = told.iter().map(String::as_str).collect();
     for (told, expected) in told.iter().zip(expected) {
         assert!(told.starts_with(expected), "{told}");
     }
@@ -120,7 +122,7 @@ fn what_is_seen_of_a_cluster_that_is_not_heard_is_stale() {
 #[test]
 fn a_report_on_a_context_that_was_deleted_is_nobodys() {
     let mut stage = stage();
-    let recorded = stage.pipeline.recorded();
+    let recorded = stage.pipeline.needs().recorded;
     let cluster = "p+c".parse().unwrap();
     assert_eq!(recorded.borrow().of(&cluster).len(), 1);
     let contexts = AppContexts::new(Arc::clone(&stage.store));

@@ -8,6 +8,7 @@ fn decoder(detail: Detail) -> Decoder {
         gvk: Gvk::new("apps", "v1", "Deployment"),
         rules: Rules::default(),
         detail,
+        labels: Labels::None,
         is_metadata_enough: false,
         is_bundle_state: false,
     }
@@ -56,6 +57,26 @@ fn of_metadata_nothing_else_is_kept() {
     let decoded = &page.objects[0];
     assert!(matches!(decoded.body, Body::NotAsked));
     assert_eq!((&*decoded.namespace, &*decoded.name), ("shop", "web"));
+}
+
+#[test]
+fn labels_are_kept_as_far_as_they_are_asked_for() {
+    let kept = |labels| {
+        let decoder = Decoder {
+            labels,
+            ..decoder(Detail::Metadata)
+        };
+        page(&decoder, &json!([deployment()])).objects[0]
+            .labels
+            .len()
+    };
+    let keys = |key: &str| Labels::Keys([key.into()].into());
+    assert_eq!(kept(Labels::None), 0);
+    assert_eq!(kept(keys("other")), 0);
+    assert_eq!(kept(keys("app.kubernetes.io/instance")), 1);
+    assert_eq!(kept(Labels::All), 1);
+    assert!(Labels::All.covers(&keys("a")) && keys("a").covers(&Labels::None));
+    assert!(!keys("a").covers(&keys("b")) && !keys("a").covers(&Labels::All));
 }
 
 #[test]

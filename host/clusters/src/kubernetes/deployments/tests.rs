@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::RecordedDeployment;
 use crate::kubernetes::bundle_states;
-use crate::kubernetes::decode::{Decoded, Decoder, Detail};
+use crate::kubernetes::decode::{Decoded, Decoder, Detail, Labels};
 use crate::kubernetes::membership::Rules;
 
 const APP: &str = "7-front";
@@ -47,6 +47,7 @@ impl Cluster {
             gvk: Gvk::new(bundle_states::GROUP, "v1alpha1", bundle_states::KIND),
             rules: Rules::default(),
             detail,
+            labels: Labels::None,
             is_metadata_enough: false,
             is_bundle_state: true,
         };

@@ -32,10 +32,10 @@ impl Inventory {
         }
     }
 
-    /// Has a deployment reported that is reported by its objects, also where it has none.
+    /// Has a deployment reported that is reported by its objects, also where it has none or the same ones.
     pub(in crate::kubernetes) fn note_direct(&mut self, deployment: &DeploymentId) {
         self.groups
-            .note_changed(GroupId::Deployment(deployment.clone()));
+            .note_again(GroupId::Deployment(deployment.clone()));
     }
 
     /// Has each deployment reported that is reported by its objects.

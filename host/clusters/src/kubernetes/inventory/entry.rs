@@ -10,6 +10,7 @@ use super::{GroupId, Report};
 use crate::kubernetes::decode::{Body, Decoded};
 use crate::kubernetes::kind_watch::WatchId;
 use crate::kubernetes::membership::Membership;
+use crate::kubernetes::selector::Label;
 use crate::{ApplicationReport, DeploymentReport};
 
 /// An object by its Kind, namespace and name.
@@ -45,12 +46,16 @@ impl Key {
 pub(super) struct Entry {
     /// The last pass over its Kind that saw it.
     pub(super) pass: u64,
+    /// Number of the change of the cluster that it came with.
+    pub(super) change: u64,
     /// Its version; 0 where versions have no order.
     pub(super) version: u64,
     pub(super) uid: Arc<str>,
     pub(super) name: Arc<str>,
     /// Uids of its owners.
     pub(super) owners: Box<[Arc<str>]>,
+    /// Its labels, where they are asked for.
+    pub(super) labels: Box<[Label]>,
     pub(super) membership: Membership,
     pub(super) body: Body,
     pub(super) place: Place,
@@ -60,10 +65,12 @@ impl Default for Entry {
     fn default() -> Self {
         Self {
             pass: 0,
+            change: 0,
             version: 0,
             uid: "".into(),
             name: "".into(),
             owners: Box::default(),
+            labels: Box::default(),
             membership: Membership::default(),
             body: Body::NotAsked,
             place: Place::default(),
@@ -78,14 +85,13 @@ pub(super) struct Links {
 }
 
 impl Entry {
-    /// Returns whether this tells nothing new: the same version, and no body that is needed.
-    pub(super) fn has_all_of(&self, decoded: &Decoded) -> bool {
-        let is_read = !matches!(self.body, Body::NotAsked);
-        let is_new_body = self.place.group.is_some() && !matches!(decoded.body, Body::NotAsked);
+    /// Returns whether this tells nothing new: the same version, and no body where that is missing.
+    pub(super) fn has_all_of(&self, decoded: &Decoded, is_missing: bool) -> bool {
         self.version == decoded.version
             && self.version > 0
             && self.uid == decoded.uid
-            && (is_read || !is_new_body)
+            && self.labels == decoded.labels
+            && (!is_missing || matches!(decoded.body, Body::NotAsked))
     }
 
     /// Returns whether this is an older version of the same object.
@@ -99,6 +105,7 @@ impl Entry {
         self.uid = decoded.uid;
         self.name = decoded.name;
         self.owners = decoded.owners;
+        self.labels = decoded.labels;
         self.membership = decoded.membership;
         self.body = decoded.body;
     }
@@ -118,12 +125,23 @@ impl Entry {
     }
 }
 
+/// The parts of a report beside the objects of its group.
+pub(super) struct Beside<'c> {
+    /// Objects of others that its own name by a relation.
+    pub(super) related: Vec<Object>,
+    /// The Kinds of which everything was searched.
+    pub(super) covered: CoveredKinds,
+    /// The coverage of what is seen of the cluster.
+    pub(super) coverage: &'c Coverage,
+    /// Objects that a recorded deployment has now.
+    pub(super) taken: Vec<Object>,
+}
+
 /// The report of a group with these objects.
 pub(super) fn report<'e>(
     id: &GroupId,
     entries: impl Iterator<Item = (&'e Key, &'e Entry)>,
-    coverage: &Coverage,
-    taken: Vec<Object>,
+    beside: Beside<'_>,
 ) -> Report {
     let mut objects: Vec<(&Object, bool)> = Vec::new();
     let mut rejected = Vec::new();
@@ -146,6 +164,12 @@ pub(super) fn report<'e>(
     let hooks: BTreeSet<usize> = hooks.map(|(at, _)| at).collect();
     let objects = objects.into_iter().map(|(object, _)| object.clone());
     let objects: Vec<Object> = objects.collect();
+    let Beside {
+        related,
+        covered,
+        coverage,
+        taken,
+    } = beside;
     match id {
         GroupId::Application { application, app } => Report::Application(ApplicationReport {
             application: application.clone(),
@@ -153,14 +177,16 @@ pub(super) fn report<'e>(
             objects,
             hooks,
             rejected,
-            // What belongs to another application is not among them.
-            covered: CoveredKinds::partial(),
+            related,
+            covered,
             taken,
         }),
         GroupId::Deployment(deployment) => Report::Deployment(DeploymentReport {
             deployment: deployment.clone(),
             objects,
             rejected,
+            related,
+            covered,
             coverage: coverage.clone(),
             faults: Vec::new(),
         }),
@@ -175,7 +201,8 @@ fn identity(gvk: &Gvk, key: &Key) -> RejectedIdentity {
     }
 }
 
-fn rank(object: &Object) -> (&str, &str, &str, &str) {
+/// The order of objects in reports.
+pub(super) fn rank(object: &Object) -> (&str, &str, &str, &str) {
     let Object {
         gvk,
         namespace,

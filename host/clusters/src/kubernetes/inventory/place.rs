@@ -46,10 +46,12 @@ impl Inventory {
             let taken = self.taken.entry(group.clone()).or_default();
             taken.push((**object).clone());
         }
-        match (&place.group, &entry.body) {
-            (Some(_), Body::NotAsked) => self.missing.add(key),
-            // Nobody reads what belongs to no application.
-            (None, Body::Whole(_)) => {
+        let is_needed = place.group.is_some() || self.queries.is_named(key);
+        let is_whole = matches!(entry.body, Body::Whole(_));
+        match (&entry.body, is_needed) {
+            (Body::NotAsked, true) => self.missing.add(key),
+            // Nobody reads what belongs to no application and is related with none.
+            (Body::Whole(_), false) => {
                 entry.body = Body::NotAsked;
                 self.missing.remove(key);
             }
@@ -57,6 +59,11 @@ impl Inventory {
         }
         if let Some(name) = entry.floats_to() {
             self.floating.entry(name).or_default().insert(key.clone());
+        }
+        if place.group.is_none() {
+            self.sought.remove(key);
+        } else if is_whole && !self.sought.contains_key(key) {
+            self.read_sought(key);
         }
         // The application counts those that name it by themselves.
         let is_moved = before != place;

@@ -1,9 +1,10 @@
 mod parts;
+mod related;
 
 use serde_json::{Value, json};
 
 use super::*;
-use crate::kubernetes::decode::{Decoder, Detail};
+use crate::kubernetes::decode::{Decoder, Detail, Labels};
 use crate::kubernetes::membership::Rules;
 use kindsight_model::Gvk;
 
@@ -32,6 +33,7 @@ impl Cluster {
             gvk: Gvk::new(KINDS[watch].0, "v1", kind),
             rules: Rules::default(),
             detail: self.detail,
+            labels: Labels::None,
             is_metadata_enough: false,
             is_bundle_state: kind == "ResourceBundleState",
         };

@@ -16,7 +16,7 @@ use crate::kubernetes::{Closed, Run};
 impl Session {
     /// Takes in the deployments that are sent to the cluster by now.
     pub(super) fn record<E>(&mut self, run: &mut Run<E>) {
-        let recorded = Arc::clone(&run.needs.recorded.borrow_and_update());
+        let recorded = Arc::clone(&self.needs.recorded.borrow_and_update());
         let recorded = recorded.of(&self.cluster.name);
         for id in recorded.keys() {
             self.inventory.record(id);

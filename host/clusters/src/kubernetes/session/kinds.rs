@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Session, SessionEnd};
 use crate::kubernetes::connection::ApiError;
-use crate::kubernetes::decode::{Decoder, Detail};
+use crate::kubernetes::decode::{Decoder, Detail, Labels};
 use crate::kubernetes::deployments::ReportMode;
 use crate::kubernetes::discovery::{ApiKind, discover};
 use crate::kubernetes::jitter::jittered;
@@ -30,7 +30,12 @@ impl Session {
     /// Begins the watches of Kinds that are new, and ends those of Kinds that are gone.
     pub(super) async fn watch_kinds(&mut self) -> Result<(), String> {
         let options = self.cluster.options.clone();
-        let is_left_out = |kind: &ApiKind| options.left_out.contains(&*kind.name());
+        let rules = Arc::clone(&self.needs.related.borrow_and_update());
+        let is_left_out = |kind: &ApiKind| {
+            // By its own name: a pattern of many Kinds brings none of these.
+            let is_asked_for = rules.with(kind.names()).any(|it| it.kind().is_some());
+            options.left_out.contains(&*kind.name()) && !is_asked_for
+        };
         let kinds = self.discovered.kinds.iter().filter(|it| !is_left_out(it));
         let kinds = kinds.filter(|it| it.is_namespaced || options.namespaces.is_empty());
         // Nobody reads the reports of monitors where objects alone are reported.
@@ -44,7 +49,8 @@ impl Session {
         };
         for gone in self.watches.retain(is_served) {
             // No pass has this number.
-            self.sweep(gone, u64::MAX);
+            self.deployments.states.sweep(gone, u64::MAX);
+            self.inventory.remove_watch(gone);
         }
         let known: BTreeSet<ApiKind> = self.watches.kinds().map(|it| (**it).clone()).collect();
         for kind in kinds.difference(&known) {
@@ -59,6 +65,17 @@ impl Session {
         Ok(())
     }
 
+    /// Follows the relations that are asked about now.
+    pub(super) async fn follow_needs(&mut self) -> Result<(), SessionEnd> {
+        let rules = Arc::clone(&self.needs.related.borrow_and_update());
+        self.inventory.set_rules(Arc::clone(&rules));
+        for (watch, state) in self.watches.iter_mut() {
+            state.keep_labels(&Labels::needed(&rules, &state.kind));
+            self.inventory.set_complete(watch, state.is_complete());
+        }
+        self.watch_kinds().await.map_err(SessionEnd::Failed)
+    }
+
     async fn watch(
         &mut self,
         kind: &Arc<ApiKind>,
@@ -69,14 +86,19 @@ impl Session {
             .client()
             .await
             .map_err(|error| error.to_string())?;
-        let (id, asked) = self.watches.add(Arc::clone(kind), namespace.clone());
+        let labels = Labels::needed(&self.needs.related.borrow(), kind);
+        let (id, asked) = self
+            .watches
+            .add(Arc::clone(kind), namespace.clone(), labels.clone());
+        self.inventory
+            .add_watch(id, Arc::clone(kind), namespace.clone());
         let rules = self.cluster.options.rules();
         let watch = KindWatch {
             id,
             kind: Arc::clone(kind),
             namespace,
             client,
-            decoder: Decoder::new(kind, &rules, Detail::Metadata),
+            decoder: Decoder::new(kind, &rules, Detail::Metadata, labels),
             asked,
             news: self.news_tx.clone(),
             lifetime: jittered(self.cluster.options.watch_lifetime),

@@ -80,6 +80,9 @@ impl Session {
                 }
             }
         }
+        if let Some(state) = self.watches.get_mut(watch) {
+            self.inventory.set_complete(watch, state.is_complete());
+        }
         self.ask_for_states();
         Ok(())
     }
@@ -125,7 +128,7 @@ impl Session {
                     namespace,
                     part,
                     client: self.client.clone(),
-                    decoder: Decoder::new(&state.kind, &rules, Detail::Whole),
+                    decoder: Decoder::new(&state.kind, &rules, Detail::Whole, state.labels()),
                     news: self.news_tx.clone(),
                     permits: Arc::clone(&self.permits),
                 };

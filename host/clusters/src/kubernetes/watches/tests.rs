@@ -10,7 +10,7 @@ fn one() -> (Watches, WatchId, watch::Receiver<Asked>) {
         plural: "pods".to_owned(),
         is_namespaced: true,
     };
-    let (id, detail) = watches.add(Arc::new(kind), None);
+    let (id, detail) = watches.add(Arc::new(kind), None, Labels::None);
     (watches, id, detail)
 }
 
@@ -59,7 +59,7 @@ fn parts(objects: &[(&'static str, usize, usize)]) -> (Vec<(Arc<str>, Part)>, bo
         state.parts_to_list(&objects, now).is_empty(),
         "they are listed already"
     );
-    let asked = *asked.borrow();
+    let asked = asked.borrow();
     assert!(parts.is_empty() || asked.detail == Detail::Whole);
     (parts, asked.list > 0)
 }
@@ -113,6 +113,27 @@ fn what_is_asked_for_while_a_list_is_read_needs_another_list() {
     state.begin(1);
     state.end();
     assert!(watches.are_listed());
+}
+
+#[test]
+fn labels_that_were_not_kept_need_another_list() {
+    let (mut watches, id, mut asked) = one();
+    let state = watches.get_mut(id).unwrap();
+    state.begin(0);
+    state.end();
+    assert!(state.is_complete());
+    state.keep_labels(&Labels::None);
+    assert!(state.is_complete() && !asked.has_changed().unwrap());
+    state.keep_labels(&Labels::All);
+    assert!(!state.is_complete() && asked.borrow_and_update().list == 1);
+    state.begin(1);
+    assert!(!state.is_complete());
+    state.end();
+    assert!(state.is_complete());
+    state.fail(ApiError::Unreachable("refused".to_owned()));
+    assert!(state.is_complete());
+    state.fail(ApiError::Forbidden("no".to_owned()));
+    assert!(!state.is_complete());
 }
 
 #[test]

@@ -83,6 +83,7 @@ impl Has {
             objects: self.objects,
             hooks: self.hooks,
             rejected: self.rejected,
+            related: Vec::new(),
             covered,
             taken: self.taken,
         };
