@@ -68,7 +68,13 @@ pub enum ClusterEvent {
         /// All that it has of the app.
         report: Box<ApplicationReport>,
     },
-    /// The cluster is no longer configured: all that it reported is to be forgotten. Its last event.
+    /// The cluster is configured, and was not heard yet.
+    Added {
+        /// The cluster.
+        cluster: ClusterName,
+    },
+    /// The cluster is no longer configured: all that it reported is to be forgotten. Its last event, unless
+    /// it is [added](ClusterEvent::Added) again.
     Removed {
         /// The cluster.
         cluster: ClusterName,
@@ -120,7 +126,9 @@ impl ClusterEvent {
             | Self::Application { cluster, .. }
             | Self::Faults { cluster, .. }
             | Self::Synced { cluster } => Some(cluster),
-            Self::Removed { .. } | Self::Facts { .. } | Self::Stale { .. } => None,
+            Self::Added { .. } | Self::Removed { .. } | Self::Facts { .. } | Self::Stale { .. } => {
+                None
+            }
         }
     }
 }

@@ -25,8 +25,8 @@ mod source;
 pub use event::{ApplicationReport, ClusterEvent, ClusterFacts, DeploymentReport, FACTS_EVERY};
 pub use folder::FolderCluster;
 pub use kubernetes::{
-    ApplicationRule, ConfiguredApp, ConfiguredApplication, KubeconfigError, KubernetesCluster,
-    ReportMode, WatchOptions, kubeconfig_clusters,
+    ApplicationRule, ConfiguredApp, ConfiguredApplication, Identities, KubeconfigError,
+    KubernetesCluster, ReportMode, WatchOptions, kubeconfig_clusters,
 };
 pub use needs::{
     Needs, Recorded, RecordedDeployment, RecordedDeployments, RelatedKinds, RelatedRules,

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use kindsight_contract::{KindPattern, Relation};
 use tokio::sync::watch;
 
+use crate::Identities;
+
 pub use recorded::{Recorded, RecordedDeployment, RecordedDeployments};
 
 /// Needs of those who judge what a source of clusters says.
@@ -17,6 +19,8 @@ pub struct Needs {
     pub related: watch::Receiver<Arc<RelatedRules>>,
     /// The deployments that `AppContext`s send to clusters now. A source follows it while it runs.
     pub recorded: watch::Receiver<Arc<Recorded>>,
+    /// The names of each cluster, shared by all sources that have a clone of it.
+    pub identities: Identities,
 }
 
 impl Default for Needs {
@@ -25,6 +29,7 @@ impl Default for Needs {
         Self {
             related: watch::channel(Arc::default()).1,
             recorded: watch::channel(Arc::default()).1,
+            identities: Identities::default(),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Configuration of `kindsight serve`: its flags, which are the only list of settings.
 
-pub(crate) mod application_table;
+mod application_table;
 mod cluster_table;
+pub(crate) mod follow;
 mod kubeconfig;
 mod limits;
 
@@ -15,7 +16,7 @@ use kindsight_server::LogFormat;
 use kindsight_server::clusters::ClusterSource;
 use kindsight_server::rest::{AllowedHost, AllowedOrigin};
 
-use crate::config::application_table::ApplicationTable;
+use crate::config::application_table::{ApplicationTable, applications};
 use crate::config::cluster_table::ClusterTable;
 use crate::config::kubeconfig::KubeconfigArg;
 use crate::config::limits::{InterpreterArgs, RestArgs};
@@ -113,6 +114,27 @@ pub(crate) struct ServeArgs {
     pub(crate) interpreter_limits: InterpreterArgs,
     #[command(flatten)]
     pub(crate) rest_limits: RestArgs,
+}
+
+impl ServeArgs {
+    /// The clusters that it names. Reads kubeconfigs.
+    ///
+    /// # Errors
+    /// A kubeconfig cannot be read, or a table cannot be meant.
+    pub(crate) fn sources(&self) -> anyhow::Result<Vec<ClusterSource>> {
+        let mut clusters = self.clusters.clone();
+        for table in &self.cluster_tables {
+            let source = table.source(self.watch_lifetime);
+            clusters.push(source.map_err(anyhow::Error::msg)?);
+        }
+        for kubeconfig in &self.kubeconfigs {
+            clusters.extend(kubeconfig.clusters(self.watch_lifetime)?);
+        }
+        let applications = applications(&self.application_tables).map_err(anyhow::Error::msg)?;
+        let clusters = clusters.into_iter();
+        let clusters = clusters.map(|it| it.with_applications(&applications));
+        Ok(clusters.collect())
+    }
 }
 
 /// Parser of a time span with its unit.

@@ -284,6 +284,7 @@ impl Pipeline {
         Needs {
             related: self.asked.subscribe(),
             recorded: self.recorded.subscribe(),
+            ..Needs::default()
         }
     }
 

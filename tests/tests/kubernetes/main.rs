@@ -4,6 +4,7 @@ mod application;
 mod context;
 mod faults;
 mod monitor;
+mod related;
 mod rights;
 mod rollout;
 mod stage;

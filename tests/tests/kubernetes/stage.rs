@@ -5,9 +5,11 @@ use std::time::{Duration, Instant};
 
 use kindsight_cluster::{Binaries, Binary, Client, Cluster, Credentials, Etcd, Options};
 use kindsight_clusters::{ClusterSource, WatchOptions, kubeconfig_clusters};
+use kindsight_interpreter::{CodeCache, Interpreters, Limits};
 use kindsight_server::{Server, Settings};
 use kindsight_store::{RedbStore, Store};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 /// Time for anything that a cluster does by itself.
@@ -31,6 +33,7 @@ pub(crate) struct Stage {
     pub(crate) clusters: Vec<Cluster>,
     pub(crate) server: Client,
     pub(crate) store: Arc<dyn Store>,
+    folder: TempDir,
     _runtime: Runtime,
     _etcd: Etcd,
 }
@@ -65,7 +68,12 @@ impl Stage {
         let runtime = Runtime::new().expect("an executor");
         let store: Arc<dyn Store> = Arc::new(RedbStore::in_memory().expect("a store"));
         let sources = clusters.iter().map(|it| source(it, &who(it)));
+        let folder = TempDir::new().expect("a folder");
+        let interpreters = folder.path().join("interpreters");
+        std::fs::create_dir(&interpreters).expect("a folder of interpreters");
         let settings = Settings {
+            cache: Some(folder.path().join("cache")),
+            interpreters: Some(interpreters),
             clusters: sources.map(change).collect(),
             gone_for: Duration::from_secs(3),
             ..Settings::new(Arc::clone(&store))
@@ -78,6 +86,7 @@ impl Stage {
             clusters,
             server: Client::new(&url, None, &Credentials::Nobody),
             store,
+            folder,
             _runtime: runtime,
             _etcd: etcd,
         })
@@ -98,6 +107,18 @@ impl Stage {
             grant(cluster);
             Credentials::Token(TOKEN.to_owned())
         })
+    }
+
+    /// Puts a guest of the tests into the directory of interpreters. It is compiled here: the server would
+    /// start this program to compile it, and finds it in the cache instead.
+    pub(crate) fn drop_interpreter(&self, name: &str) {
+        let guest = kindsight_tests::GUESTS.iter().find(|it| it.name == name);
+        let wasm = guest.expect("a guest of this name").wasm;
+        let cache = CodeCache::open(&self.folder.path().join("cache")).expect("the cache");
+        let engine = Interpreters::start(Limits::default(), Some(cache)).expect("an engine");
+        engine.load(wasm).expect("it loads");
+        let file = self.folder.path().join(format!("interpreters/{name}.wasm"));
+        std::fs::write(file, wasm).expect("a file");
     }
 
     /// Applies an object in each cluster.

@@ -64,6 +64,7 @@ impl Followed {
             ClusterEvent::Faults { .. } => unreachable!("passed over"),
             ClusterEvent::Application { .. }
             | ClusterEvent::Deployment { .. }
+            | ClusterEvent::Added { .. }
             | ClusterEvent::Removed { .. }
             | ClusterEvent::Facts { .. } => unreachable!("a folder has bundles alone"),
             ClusterEvent::Bundle { cluster, bundle } => {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::header::AUTHORIZATION;
 use http::{Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use hyper_rustls::{FixedServerNameResolver, HttpsConnectorBuilder};
@@ -14,6 +15,7 @@ use kube::{Client, Config};
 use tower::{BoxError, ServiceBuilder};
 
 use super::decode::Status;
+use super::plugin::Token;
 use super::told::chain;
 
 /// Watches that share one connection. API servers allow 100 streams on one, and a list needs one too.
@@ -24,7 +26,7 @@ const CONNECT_MAX: Duration = Duration::from_secs(10);
 const PING_EVERY: Duration = Duration::from_secs(10);
 /// Time for the answer to a ping: with [`PING_EVERY`], silence is noticed within 20 s.
 const PING_MAX: Duration = Duration::from_secs(10);
-/// Time for a credential plugin.
+/// Time to make credentials and certificates out of a configuration.
 const CREDENTIALS_MAX: Duration = Duration::from_mins(1);
 /// Time until the head of an answer comes.
 const ANSWER_MAX: Duration = Duration::from_secs(20);
@@ -90,14 +92,16 @@ impl ApiError {
 /// Connections to one API server, made as they are needed.
 pub(super) struct Connections {
     config: Config,
+    token: Token,
     clients: Vec<ApiClient>,
 }
 
 impl Connections {
-    /// Connections by this configuration.
-    pub(super) fn new(config: Config) -> Self {
+    /// Connections by this configuration, whose requests have this token if there is one.
+    pub(super) fn new(config: Config, token: Token) -> Self {
         Self {
             config,
+            token,
             clients: Vec::new(),
         }
     }
@@ -111,7 +115,7 @@ impl Connections {
         if let Some(client) = self.clients.iter().find(has_room) {
             return Ok(client.clone());
         }
-        let client = ApiClient::connected(self.config.clone()).await?;
+        let client = ApiClient::connected(self.config.clone(), self.token.clone()).await?;
         self.clients.push(client.clone());
         Ok(client)
     }
@@ -126,13 +130,13 @@ pub(super) struct ApiClient {
 }
 
 impl ApiClient {
-    /// A client with a connection of its own. A credential plugin may run for it, which blocks.
-    async fn connected(config: Config) -> Result<Self, ApiError> {
-        let made = tokio::task::spawn_blocking(move || connect(&config));
+    /// A client with a connection of its own. Files may be read for it, which blocks.
+    async fn connected(config: Config, token: Token) -> Result<Self, ApiError> {
+        let made = tokio::task::spawn_blocking(move || connect(&config, token));
         let made = tokio::time::timeout(CREDENTIALS_MAX, made).await;
         let made = made.map_err(|_| {
             let seconds = CREDENTIALS_MAX.as_secs();
-            ApiError::Credentials(format!("the plugin did not answer in {seconds} s"))
+            ApiError::Credentials(format!("they were not read in {seconds} s"))
         })?;
         let made = made.map_err(ApiError::unreachable)?;
         let client = made.map_err(|error| ApiError::Credentials(chain(&*error)))?;
@@ -265,7 +269,7 @@ impl Lines {
 }
 
 /// A client with a connection of its own.
-fn connect(config: &Config) -> Result<Client, BoxError> {
+fn connect(config: &Config, token: Token) -> Result<Client, BoxError> {
     let mut http = HttpConnector::new();
     http.enforce_http(false);
     http.set_nodelay(true);
@@ -293,6 +297,12 @@ fn connect(config: &Config) -> Result<Client, BoxError> {
         .layer(config.base_uri_layer())
         .option_layer(config.auth_layer()?)
         .layer(config.extra_headers_layer()?)
+        .map_request(move |mut request: Request<Body>| {
+            if let Some(header) = token.header() {
+                request.headers_mut().insert(AUTHORIZATION, header);
+            }
+            request
+        })
         .map_err(BoxError::from)
         .service(client);
     Ok(Client::new(service, config.default_namespace.clone()))

@@ -11,18 +11,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
-use kindsight_model::{CoveredKinds, DeploymentId, WatchedKinds};
+use kindsight_model::{ClusterName, CoveredKinds, DeploymentId, WatchedKinds};
+use kube::Config;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, sleep_until};
 
+use super::KubernetesCluster;
 use super::connection::{ApiClient, Connections};
 use super::deployments::Deployments;
 use super::discovery::{Discovered, discover};
 use super::inventory::{GroupId, Inventory, Report};
 use super::jitter::jittered;
 use super::kind_watch::WatchNews;
+use super::plugin::{Plugin, PluginError, Token};
+use super::run::{Closed, Run};
 use super::watches::Watches;
-use super::{Closed, KubernetesCluster, Run};
 use crate::{ApplicationReport, ClusterEvent, ClusterFacts, FACTS_EVERY, Needs};
 
 /// News of watches that wait to be taken in.
@@ -40,6 +43,8 @@ pub(super) enum SessionEnd {
     Closed,
     /// The server accepts the credentials no longer, or they cannot be made anew.
     Failed(String),
+    /// The cluster is watched under this name.
+    WatchedAs(ClusterName),
 }
 
 impl From<Closed> for SessionEnd {
@@ -47,6 +52,9 @@ impl From<Closed> for SessionEnd {
         Self::Closed
     }
 }
+
+/// What runs beside a session, and ends with it.
+type Beside = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A session with an API server.
 pub(super) struct Session {
@@ -63,7 +71,7 @@ pub(super) struct Session {
     /// The Kinds that were covered at the last report.
     covered: Arc<WatchedKinds>,
     watches: Watches,
-    running: FuturesUnordered<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    running: FuturesUnordered<Beside>,
     news_tx: mpsc::Sender<WatchNews>,
     news_rx: mpsc::Receiver<WatchNews>,
     /// True once everything was seen: what was reported before and is not there is gone.
@@ -82,8 +90,11 @@ impl Session {
     /// # Errors
     /// The text of the reason.
     pub(super) async fn connect(cluster: &KubernetesCluster, needs: Needs) -> Result<Self, String> {
-        let config = cluster.access.config().await?;
-        let mut connections = Connections::new(config);
+        let mut config = cluster.access.config().await?;
+        let (token, keeper) = credentials(&mut config)
+            .await
+            .map_err(|error| error.to_string())?;
+        let mut connections = Connections::new(config, token);
         let client = connections
             .client()
             .await
@@ -104,7 +115,7 @@ impl Session {
             faults: HashMap::new(),
             covered: Arc::default(),
             watches: Watches::default(),
-            running: FuturesUnordered::new(),
+            running: keeper.into_iter().collect(),
             news_tx,
             news_rx,
             is_synced: false,
@@ -114,6 +125,11 @@ impl Session {
             discover_at: Instant::now() + jittered(DISCOVER_EVERY),
             permits: Arc::new(Semaphore::new(PART_LISTS_MAX)),
         })
+    }
+
+    /// A client of the API server.
+    pub(super) fn client(&self) -> ApiClient {
+        self.client.clone()
     }
 
     /// Watches the cluster until its credentials fail or nobody listens.
@@ -236,4 +252,15 @@ fn empty_report(id: &GroupId) -> Option<Report> {
         covered: CoveredKinds::partial(),
         taken: Vec::new(),
     }))
+}
+
+/// The token of a credential plugin, and what keeps it fresh; empty where the configuration names no plugin,
+/// or its credential is a certificate.
+async fn credentials(config: &mut Config) -> Result<(Token, Option<Beside>), PluginError> {
+    let Some(plugin) = Plugin::take_from(&mut config.auth_info) else {
+        return Ok((Token::default(), None));
+    };
+    let (token, ends_at) = plugin.run().await?.apply(&mut config.auth_info);
+    let keeper = plugin.keep_fresh(token.clone(), ends_at);
+    Ok((token, Some(Box::pin(keeper))))
 }

@@ -52,13 +52,6 @@ impl FromStr for ApplicationTable {
     }
 }
 
-impl ApplicationTable {
-    /// The application.
-    pub(crate) fn into_application(self) -> ConfiguredApplication {
-        self.0
-    }
-}
-
 impl Table {
     fn read(&self) -> Result<ConfiguredApplication, String> {
         if self.app.is_empty() {
@@ -125,23 +118,22 @@ fn patterns(key: &str, texts: &[String]) -> Result<Vec<NamePattern>, String> {
     patterns.map_err(|error| format!("`{key}`: {error}"))
 }
 
-/// Finds an application that is in the configuration twice.
+/// The applications of all tables, in their order.
 ///
 /// # Errors
-/// The text with its name.
+/// The text with the name of one that is there twice.
 pub(crate) fn applications(
-    tables: Vec<ApplicationTable>,
+    tables: &[ApplicationTable],
 ) -> Result<Vec<ConfiguredApplication>, String> {
     let mut applications: Vec<ConfiguredApplication> = Vec::new();
-    for table in tables {
-        let application = table.into_application();
+    for ApplicationTable(application) in tables {
         if applications.iter().any(|it| it.name == application.name) {
             let name = &application.name;
             return Err(format!(
                 "[[application]] `{name}` is there twice: write its apps in one table, or give one another name"
             ));
         }
-        applications.push(application);
+        applications.push(application.clone());
     }
     Ok(applications)
 }
@@ -154,7 +146,7 @@ mod tests {
 
     fn parsed(rest: &str) -> Result<ConfiguredApplication, String> {
         let json = format!(r#"{{"name":"shop/web/v1/prod"{rest}}}"#);
-        json.parse().map(ApplicationTable::into_application)
+        json.parse().map(|ApplicationTable(it)| it)
     }
 
     #[test]
@@ -233,8 +225,8 @@ mod tests {
             let json = format!(r#"{{"name":"shop/web/v1/prod","app":[{app}]}}"#);
             json.parse::<ApplicationTable>().unwrap()
         };
-        assert_eq!(applications(vec![table(FRONT)]).unwrap().len(), 1);
-        let error = applications(vec![table(FRONT), table(FRONT)]).unwrap_err();
+        assert_eq!(applications(&[table(FRONT)]).unwrap().len(), 1);
+        let error = applications(&[table(FRONT), table(FRONT)]).unwrap_err();
         assert!(
             error.contains("`shop/web/v1/prod` is there twice"),
             "{error}"

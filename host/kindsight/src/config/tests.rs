@@ -86,7 +86,7 @@ fn an_application_is_a_table_of_the_file() {
         [[application]]\nname = \"shop/base/v1/prod\"\n\
         [[application.app]]\nname = \"base\"\nselector = \"base\"\n";
     let args = serve(file, &[]).unwrap();
-    let applications = application_table::applications(args.application_tables).unwrap();
+    let applications = applications(&args.application_tables).unwrap();
     let told: Vec<String> = applications
         .iter()
         .map(|it| format!("{} {}", it.name, it.apps.len()))

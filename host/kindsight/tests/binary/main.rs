@@ -12,6 +12,7 @@ mod following;
 mod goldens;
 mod interpret;
 mod interpreters;
+mod kubeconfig;
 mod local;
 mod process;
 mod serve;

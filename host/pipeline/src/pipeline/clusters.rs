@@ -60,6 +60,7 @@ impl Pipeline {
             ClusterEvent::Application { cluster, report } => {
                 self.report_found(&cluster, *report, now_ms);
             }
+            ClusterEvent::Added { cluster } => self.expect_cluster(&cluster, now_ms),
             ClusterEvent::Removed { cluster } => self.forget_cluster(&cluster, now_ms),
             ClusterEvent::Facts { cluster, facts } => {
                 self.change_connection(&cluster, now_ms, |it| it.facts = Some(shown(*facts)));

@@ -10,8 +10,8 @@ use super::Session;
 use crate::ClusterEvent;
 use crate::kubernetes::deployments::{Shown, Step};
 use crate::kubernetes::inventory::{Inventory, Report};
+use crate::kubernetes::run::{Closed, Run};
 use crate::kubernetes::watches::Watches;
-use crate::kubernetes::{Closed, Run};
 
 impl Session {
     /// Takes in the deployments that are sent to the cluster by now.

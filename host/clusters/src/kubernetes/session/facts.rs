@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::Session;
 use crate::kubernetes::connection::{ApiClient, ApiError};
-use crate::kubernetes::{Closed, Run};
+use crate::kubernetes::run::{Closed, Run};
 use crate::{ClusterEvent, ClusterFacts};
 
 /// Maximum length of the version of a server that is told, in bytes.
@@ -23,7 +23,7 @@ impl Session {
         let silent = silent.map(|(group, why)| format!("{group}: {why}").into());
         let not_covered = self.watches.not_covered();
         let facts = ClusterFacts {
-            origin: Arc::clone(&self.cluster.origin),
+            origin: run.origin(),
             server_version: Some(Arc::clone(&self.version)),
             not_covered: (not_covered.into_iter().chain(silent))
                 .chain(self.inventory.left_out())
