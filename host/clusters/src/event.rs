@@ -95,6 +95,12 @@ pub enum ClusterEvent {
         /// The faults, as text for people; at most some tens.
         faults: Vec<String>,
     },
+    /// The cluster was asked and answered: all that it said before was sent before this event. Sent every few
+    /// seconds by sources that ask, while the cluster is heard.
+    Heard {
+        /// The cluster.
+        cluster: ClusterName,
+    },
     /// All reports of the cluster were sent before this event.
     ///
     /// Sent once after the start, and once after each [`ClusterEvent::Stale`].
@@ -102,12 +108,12 @@ pub enum ClusterEvent {
         /// The cluster.
         cluster: ClusterName,
     },
-    /// The cluster cannot be reached. Its reports stay, and may be out of date until the next
-    /// [`ClusterEvent::Synced`]. Reported once for each reason.
+    /// The cluster, or a part of it that matters, is not heard. Its reports stay, and may be out of date until
+    /// the next [`ClusterEvent::Synced`]. Reported once for each reason.
     Stale {
         /// The cluster.
         cluster: ClusterName,
-        /// The reason, as text for people.
+        /// The reason, as text for people: all of it, such as `the cluster cannot be reached: …`.
         reason: String,
     },
 }
@@ -125,6 +131,7 @@ impl ClusterEvent {
             | Self::Deployment { cluster, .. }
             | Self::Application { cluster, .. }
             | Self::Faults { cluster, .. }
+            | Self::Heard { cluster }
             | Self::Synced { cluster } => Some(cluster),
             Self::Added { .. } | Self::Removed { .. } | Self::Facts { .. } | Self::Stale { .. } => {
                 None

@@ -26,6 +26,7 @@ mod selector;
 mod session;
 mod shallow;
 mod told;
+mod uid;
 mod watches;
 
 use std::collections::BTreeSet;

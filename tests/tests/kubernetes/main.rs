@@ -2,6 +2,7 @@
 
 mod application;
 mod context;
+mod cuts;
 mod faults;
 mod monitor;
 mod related;

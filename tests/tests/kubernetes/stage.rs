@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kindsight_cluster::{Binaries, Binary, Client, Cluster, Credentials, Etcd, Options};
+use kindsight_cluster::{Binaries, Binary, Client, Cluster, Credentials, Etcd, Options, Proxy};
 use kindsight_clusters::{ClusterSource, WatchOptions, kubeconfig_clusters};
 use kindsight_interpreter::{CodeCache, Interpreters, Limits};
 use kindsight_server::{Server, Settings};
@@ -31,6 +31,8 @@ pub(crate) const SHOP: &str =
 /// Clusters and a server.
 pub(crate) struct Stage {
     pub(crate) clusters: Vec<Cluster>,
+    /// In front of each cluster.
+    pub(crate) proxies: Vec<Proxy>,
     pub(crate) server: Client,
     pub(crate) store: Arc<dyn Store>,
     folder: TempDir,
@@ -67,10 +69,12 @@ impl Stage {
         }
         let runtime = Runtime::new().expect("an executor");
         let store: Arc<dyn Store> = Arc::new(RedbStore::in_memory().expect("a store"));
-        let sources = clusters.iter().map(|it| source(it, &who(it)));
         let folder = TempDir::new().expect("a folder");
         let interpreters = folder.path().join("interpreters");
         std::fs::create_dir(&interpreters).expect("a folder of interpreters");
+        let proxies: Vec<Proxy> = clusters.iter().map(Proxy::start).collect();
+        let sources = clusters.iter().zip(&proxies);
+        let sources = sources.map(|(it, proxy)| source(it, proxy, &who(it)));
         let settings = Settings {
             cache: Some(folder.path().join("cache")),
             interpreters: Some(interpreters),
@@ -84,6 +88,7 @@ impl Stage {
         runtime.spawn(async move { server.failed().await });
         Some(Self {
             clusters,
+            proxies,
             server: Client::new(&url, None, &Credentials::Nobody),
             store,
             folder,
@@ -183,10 +188,13 @@ fn grant(cluster: &Cluster) {
     watcher.wait_for_status("/apis/apps/v1/deployments", 200, PATIENCE);
 }
 
-/// The source of a cluster, by a kubeconfig with these credentials.
-fn source(cluster: &Cluster, who: &Credentials) -> ClusterSource {
+/// The source of a cluster through a proxy, by a kubeconfig with these credentials.
+fn source(cluster: &Cluster, proxy: &Proxy, who: &Credentials) -> ClusterSource {
     let file = cluster.folder().join("watcher.kubeconfig");
     kindsight_cluster::write_kubeconfig(&file, &[(cluster.name(), cluster, who)]);
+    let kubeconfig = std::fs::read_to_string(&file).expect("the kubeconfig");
+    let kubeconfig = kubeconfig.replace(cluster.url(), &proxy.url());
+    std::fs::write(&file, kubeconfig).expect("the kubeconfig through the proxy");
     let mut clusters = kubeconfig_clusters(&file, None).expect("a kubeconfig");
     let options = WatchOptions {
         watch_lifetime: Duration::from_secs(5),

@@ -66,6 +66,7 @@ impl Followed {
             | ClusterEvent::Deployment { .. }
             | ClusterEvent::Added { .. }
             | ClusterEvent::Removed { .. }
+            | ClusterEvent::Heard { .. }
             | ClusterEvent::Facts { .. } => unreachable!("a folder has bundles alone"),
             ClusterEvent::Bundle { cluster, bundle } => {
                 let names: Vec<&str> = bundle.objects.iter().map(|object| &*object.name).collect();

@@ -1,5 +1,7 @@
 //! Connections to an API server: HTTP/2 with pings, so that silence is noticed.
 
+mod error;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +19,7 @@ use tower::{BoxError, ServiceBuilder};
 use super::decode::Status;
 use super::plugin::Token;
 use super::told::chain;
+pub(super) use error::ApiError;
 
 /// Watches that share one connection. API servers allow 100 streams on one, and a list needs one too.
 const WATCHES_PER_CONNECTION: usize = 80;
@@ -36,58 +39,6 @@ const BODY_MAX: Duration = Duration::from_mins(1);
 const BODY_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Maximum size of one event of a watch, in bytes.
 const EVENT_BYTES_MAX: usize = 16 * 1024 * 1024;
-
-/// The reason why a request to an API server failed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum ApiError {
-    /// The server cannot be reached, or fell silent.
-    #[error("{0}")]
-    Unreachable(String),
-    /// The credentials are not accepted.
-    #[error("the credentials are not accepted: {0}")]
-    Unauthorized(String),
-    /// The credentials cannot be made out of the configuration.
-    #[error("the credentials cannot be used: {0}")]
-    Credentials(String),
-    /// The credentials do not allow it.
-    #[error("not allowed: {0}")]
-    Forbidden(String),
-    /// A resource that the server does not have.
-    #[error("not found: {0}")]
-    NotFound(String),
-    /// A version that the server no longer knows: its resource has to be listed again.
-    #[error("too old: {0}")]
-    Gone(String),
-    /// The server answers with an error.
-    #[error("it answers {code}: {message}")]
-    Failed {
-        /// The status.
-        code: u16,
-        /// Its message.
-        message: String,
-    },
-    /// The answer cannot be read.
-    #[error("its answer cannot be read: {0}")]
-    Unreadable(String),
-}
-
-impl ApiError {
-    /// The error that a status means.
-    pub(super) fn of_status(status: Status) -> Self {
-        let Status { message, code } = status;
-        match code {
-            401 => Self::Unauthorized(message),
-            403 => Self::Forbidden(message),
-            404 => Self::NotFound(message),
-            410 => Self::Gone(message),
-            code => Self::Failed { code, message },
-        }
-    }
-
-    fn unreachable(error: impl Into<BoxError>) -> Self {
-        Self::Unreachable(chain(&*error.into()))
-    }
-}
 
 /// Connections to one API server, made as they are needed.
 pub(super) struct Connections {
@@ -118,6 +69,11 @@ impl Connections {
         let client = ApiClient::connected(self.config.clone(), self.token.clone()).await?;
         self.clients.push(client.clone());
         Ok(client)
+    }
+
+    /// The clients of all connections.
+    pub(super) fn clients(&self) -> &[ApiClient] {
+        &self.clients
     }
 }
 

@@ -5,21 +5,22 @@
 
 mod bookkeeping;
 mod labels;
+mod wire;
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use kindsight_contract::{Node, Tree};
 use kindsight_model::{Gvk, OBJECT_BYTES_MAX, Object, ObjectError};
-use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use super::bundle_states::BundleState;
 use super::discovery::ApiKind;
 use super::membership::{Membership, Rules};
 use super::selector::Label;
+use super::uid::Uid;
 use bookkeeping::{metadata_object, without_bookkeeping};
 pub(super) use labels::Labels;
+pub(super) use wire::Status;
+use wire::{Event, List, resource_version};
 
 /// The amount that is asked of each object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,13 +48,13 @@ pub(super) struct Decoder {
 /// One object of a list or an event.
 #[derive(Debug)]
 pub(super) struct Decoded {
-    pub(super) uid: Arc<str>,
+    pub(super) uid: Uid,
     pub(super) namespace: Arc<str>,
     pub(super) name: Arc<str>,
     /// Uids of its owners.
-    pub(super) owners: Box<[Arc<str>]>,
+    pub(super) owners: Box<[Uid]>,
     /// Its labels, as far as they are kept.
-    pub(super) labels: Box<[Label]>,
+    pub(super) labels: Arc<[Label]>,
     pub(super) membership: Membership,
     /// Its version, in the order of changes; 0 where the server counts in another way.
     pub(super) version: u64,
@@ -68,7 +69,7 @@ pub(super) enum Body {
     /// The object.
     Whole(Box<Object>),
     /// It cannot be read; its Kind, and why.
-    Unreadable(Gvk, ObjectError),
+    Unreadable(Box<(Gvk, ObjectError)>),
     /// A report on objects.
     BundleState(Box<BundleState>),
 }
@@ -93,37 +94,6 @@ pub(super) enum WatchEvent {
     Bookmark(String),
     /// The watch ends with a status.
     Error(Status),
-}
-
-/// A `Status` of the API.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Status {
-    pub(super) message: String,
-    pub(super) code: u16,
-}
-
-#[derive(Deserialize)]
-struct List<'j> {
-    #[serde(default)]
-    metadata: ListMetadata,
-    #[serde(borrow, default)]
-    items: Option<Vec<&'j RawValue>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct ListMetadata {
-    resource_version: String,
-    r#continue: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Event<'j> {
-    #[serde(borrow, rename = "type")]
-    kind: Cow<'j, str>,
-    #[serde(borrow)]
-    object: &'j RawValue,
 }
 
 impl Decoder {
@@ -205,7 +175,7 @@ impl Decoder {
         if json.len() > OBJECT_BYTES_MAX && self.asks_for_whole() {
             let mut decoded = self.metadata(json);
             let error = ObjectError::TooLarge(json.len());
-            decoded.body = Body::Unreadable(self.gvk.clone(), error);
+            decoded.body = Body::Unreadable(Box::new((self.gvk.clone(), error)));
             return decoded;
         }
         match self.detail {
@@ -245,7 +215,7 @@ impl Decoder {
             }
             Err(error) => {
                 let mut decoded = self.metadata(asked);
-                decoded.body = Body::Unreadable(self.gvk.clone(), error);
+                decoded.body = Body::Unreadable(Box::new((self.gvk.clone(), error)));
                 decoded
             }
         }
@@ -255,9 +225,10 @@ impl Decoder {
         let metadata = root.get("metadata");
         let text = |member: &str| Arc::from(metadata.get(member).text_or_empty());
         let owners = metadata.get("ownerReferences").items();
-        let owners = owners.filter_map(|owner| owner.get("uid").text().map(Arc::from));
+        let owners = owners.map(|owner| Uid::of(owner.get("uid").text_or_empty()));
+        let owners = owners.filter(|uid| !uid.is_none());
         Decoded {
-            uid: text("uid"),
+            uid: Uid::of(metadata.get("uid").text_or_empty()),
             namespace: text("namespace"),
             name: text("name"),
             owners: owners.collect(),
@@ -271,16 +242,6 @@ impl Decoder {
             body,
         }
     }
-}
-
-fn resource_version(json: &str) -> String {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Versioned {
-        metadata: ListMetadata,
-    }
-    let read: Versioned = serde_json::from_str(json).unwrap_or_default();
-    read.metadata.resource_version
 }
 
 #[cfg(test)]

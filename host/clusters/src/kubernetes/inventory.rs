@@ -4,7 +4,11 @@
 //! labels of another chart is still a Pod of the Deployment that made it. What an `AppContext` sent comes
 //! before all others, then what the configuration selects. Pure and synchronous; told of one
 //! object at a time, it keeps which groups changed.
+//!
+//! An object that belongs to none takes about 450 bytes, 600 with an owner, and 700 with labels that a
+//! relation is looked for by.
 
+mod coverage;
 mod deployments;
 mod entry;
 mod groups;
@@ -14,25 +18,28 @@ mod place;
 mod queries;
 mod related;
 mod relations;
+mod reports;
+mod texts;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::{BuildHasher as _, RandomState};
+use std::hash::RandomState;
 use std::sync::Arc;
 
-use kindsight_model::{Coverage, DeploymentId, DigName, Object};
+use kindsight_model::{DeploymentId, DigName, Object};
 
-use super::decode::{Body, Decoded};
+use super::decode::Decoded;
 use super::kind_watch::WatchId;
+use super::uid::Uid;
 use crate::needs::RelatedRules;
 use crate::{ApplicationReport, DeploymentReport};
 
 use entry::Entry;
 pub(super) use entry::Key;
-use groups::{Group, Groups};
+use groups::Groups;
 use missing::{Missing, NeededOf, Place};
 use queries::Queries;
-use related::Beside;
 use relations::{Sought, Watched};
+use texts::Texts;
 
 /// Maximum number of objects of one cluster that are known, most of them by their identity alone; others are
 /// left out, which is told.
@@ -58,9 +65,9 @@ pub(super) enum Report {
 #[derive(Debug, Default)]
 pub(super) struct Inventory {
     entries: BTreeMap<Key, Entry>,
-    by_uid: HashMap<Arc<str>, Key>,
+    by_uid: HashMap<Uid, Key>,
     /// Objects by the uid of an owner.
-    owned: HashMap<Arc<str>, BTreeSet<Key>>,
+    owned: BTreeSet<(Uid, Key)>,
     /// Objects that join the only application of a name, by that name.
     floating: HashMap<Arc<str>, BTreeSet<Key>>,
     groups: Groups,
@@ -80,6 +87,7 @@ pub(super) struct Inventory {
     /// Number of changes so far.
     changes: u64,
     hasher: RandomState,
+    texts: Texts,
     /// True once an object came while there were [`OBJECTS_MAX`].
     is_over: bool,
 }
@@ -124,7 +132,7 @@ impl Inventory {
         }
     }
 
-    fn put(&mut self, key: &Key, pass: Option<u64>, decoded: Decoded) {
+    fn put(&mut self, key: &Key, pass: Option<u64>, mut decoded: Decoded) {
         if self.entries.len() >= OBJECTS_MAX && !self.entries.contains_key(key) {
             self.is_over = true;
             return;
@@ -134,20 +142,25 @@ impl Inventory {
         if let Some(before) = self.entries.get(key) {
             concerned = self.queries.forget(key, before);
             let (links, name) = (before.links(), before.floats_to());
-            let deployment = before.membership.deployment.clone();
-            self.unlink(key, &links.uid, &links.owners);
+            let deployment = before.membership().deployment.clone();
+            self.unlink(key, &links);
             self.unfloat(key, name);
             self.unlabel(key, deployment.as_deref());
         }
         self.sought.remove(key);
+        let key = &Key {
+            namespace: self.texts.share(&key.namespace),
+            ..key.clone()
+        };
+        decoded.labels = self.texts.share_labels(&decoded.labels);
         let entry = self.entries.entry(key.clone()).or_default();
         entry.pass = pass.unwrap_or(entry.pass);
         entry.change = self.changes;
         entry.replace(decoded);
         concerned.append(&mut self.queries.take(key, entry));
         let links = entry.links();
-        let deployment = entry.membership.deployment.clone();
-        self.link(key, &links.uid, &links.owners);
+        let deployment = entry.membership().deployment.clone();
+        self.link(key, &links);
         self.label(key, deployment.as_deref());
         self.place(key);
         // What it owns may belong to its application now, or no longer.
@@ -195,9 +208,9 @@ impl Inventory {
         }
     }
 
-    /// Returns whether an application has objects of this watch.
-    pub(super) fn has_members(&self, watch: WatchId) -> bool {
-        self.groups.members_of(watch) > 0
+    /// Returns whether an application has objects of this watch, or is judged by some.
+    pub(super) fn is_used(&self, watch: WatchId) -> bool {
+        self.groups.members_of(watch) > 0 || self.queries.are_any_named(watch)
     }
 
     /// Objects that are left out, in words.
@@ -216,80 +229,28 @@ impl Inventory {
         self.groups.ids()
     }
 
-    /// Reports of the groups that changed since the last call and of which every object was read. `coverage`
-    /// is that of what is seen of the cluster.
-    pub(super) fn take_reports(&mut self, coverage: &Coverage) -> Vec<Report> {
-        let mut reports = Vec::new();
-        for id in self.groups.take_changed() {
-            if !self.is_reported(&id) {
-                continue;
-            }
-            match self.report(&id, coverage) {
-                Ok(report) => reports.extend(report),
-                Err(NotRead) => self.groups.note_changed(id),
-            }
-        }
-        reports
-    }
-
-    /// The report of a group; none where it is the last one again.
-    fn report(&mut self, id: &GroupId, coverage: &Coverage) -> Result<Option<Report>, NotRead> {
-        let members = self.groups.get(id).map(Group::members);
-        let members: Vec<Key> = members.into_iter().flatten().cloned().collect();
-        if members.iter().any(|key| self.missing.has(key)) {
-            return Err(NotRead);
-        }
-        let Beside { keys, covered } = self.beside(id, &members).ok_or(NotRead)?;
-        let entries = |keys| {
-            let entry = |key| Some((key, self.entries.get(key)?));
-            <[Key]>::iter(keys).filter_map(entry)
-        };
-        let changes = |keys| -> Vec<u64> { entries(keys).map(|(_, it)| it.change).collect() };
-        let contents = (changes(&members), changes(&keys), covered.complete());
-        let contents = self.hasher.hash_one(contents);
-        if !self.groups.note_report(id, contents) {
-            return Ok(None);
-        }
-        let related = self.objects(&keys);
-        let beside = entry::Beside {
-            related,
-            covered,
-            coverage,
-            taken: self.taken.remove(id).unwrap_or_default(),
-        };
-        let report = entry::report(id, entries(&members), beside);
-        // Their trees go with the report: nobody here reads them again.
-        for key in members.iter().chain(&keys) {
-            if let Some(Body::Whole(object)) = self.entries.get_mut(key).map(|it| &mut it.body) {
-                object.settle();
-            }
-        }
-        Ok(Some(report))
-    }
-
     fn remove_key(&mut self, key: &Key) {
         let Some(entry) = self.entries.remove(key) else {
             return;
         };
         let links = entry.links();
-        self.unlink(key, &links.uid, &links.owners);
+        self.unlink(key, &links);
         self.unfloat(key, entry.floats_to());
-        self.unlabel(key, entry.membership.deployment.as_deref());
+        self.unlabel(key, entry.membership().deployment.as_deref());
         self.missing.remove(key);
         self.sought.remove(key);
         for group in self.queries.forget(key, &entry) {
             self.groups.note_changed(group);
         }
-        self.move_to(key, entry.place.group, None, entry.place.is_anchor);
-        for owned in self.owned_by(&links.uid) {
+        let is_anchor = entry.place.is_anchor;
+        let group = entry.place.group.map(|it| *it);
+        self.move_to(key, group, None, is_anchor);
+        for owned in self.owned_by(links.uid) {
             self.place(&owned);
             self.place_owned(&owned);
         }
     }
 }
-
-/// An object of a report was not read yet.
-struct NotRead;
 
 #[cfg(test)]
 mod tests;

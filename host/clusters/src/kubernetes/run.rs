@@ -15,7 +15,7 @@ use super::inventory::{GroupId, Report};
 use super::jitter::Backoff;
 use super::session::{Session, SessionEnd};
 use super::{KubernetesCluster, REASON_BYTES_MAX};
-use crate::{ClusterEvent, ClusterSource, Needs};
+use crate::{ClusterEvent, ClusterFacts, ClusterSource, Needs};
 
 /// The channel of events is closed.
 pub(super) struct Closed;
@@ -61,6 +61,7 @@ impl<E: From<ClusterEvent>> Run<E> {
     /// One session after the other. What was reported stays until the next session has seen everything.
     pub(super) async fn run(mut self) -> Result<(), Closed> {
         let mut backoff = Backoff::default();
+        self.tell_origin().await?;
         loop {
             let mut configured = self.configured.clone();
             tokio::select! {
@@ -163,6 +164,16 @@ impl<E: From<ClusterEvent>> Run<E> {
         if let ClusterSource::Kubernetes(cluster) = &*self.configured.borrow_and_update() {
             self.cluster = (**cluster).clone();
         }
+    }
+
+    /// Tells where the cluster was configured, which is known before it is reached.
+    async fn tell_origin(&self) -> Result<(), Closed> {
+        let facts = Box::new(ClusterFacts {
+            origin: self.origin(),
+            ..ClusterFacts::default()
+        });
+        let cluster = self.cluster.name.clone();
+        self.send(ClusterEvent::Facts { cluster, facts }).await
     }
 
     /// Tells once for each reason that the cluster is not heard.

@@ -3,6 +3,7 @@
 mod deployments;
 mod facts;
 mod kinds;
+mod probe;
 mod take;
 
 use std::collections::{BTreeSet, HashMap};
@@ -27,6 +28,8 @@ use super::plugin::{Plugin, PluginError, Token};
 use super::run::{Closed, Run};
 use super::watches::Watches;
 use crate::{ApplicationReport, ClusterEvent, ClusterFacts, FACTS_EVERY, Needs};
+
+use probe::Probe;
 
 /// News of watches that wait to be taken in.
 const NEWS_MAX: usize = 256;
@@ -82,6 +85,7 @@ pub(super) struct Session {
     discover_at: Instant,
     /// Limits the number of lists of parts at a time.
     permits: Arc<Semaphore>,
+    probe: Probe,
 }
 
 impl Session {
@@ -90,7 +94,8 @@ impl Session {
     /// # Errors
     /// The text of the reason.
     pub(super) async fn connect(cluster: &KubernetesCluster, needs: Needs) -> Result<Self, String> {
-        let mut config = cluster.access.config().await?;
+        let config = cluster.access.config().await;
+        let mut config = config.map_err(|why| format!("the cluster cannot be reached: {why}"))?;
         let (token, keeper) = credentials(&mut config)
             .await
             .map_err(|error| error.to_string())?;
@@ -98,10 +103,12 @@ impl Session {
         let client = connections
             .client()
             .await
-            .map_err(|error| error.to_string())?;
+            .map_err(|error| error.of_cluster())?;
         let version = facts::server_version(&client).await;
-        let version = version.map_err(|error| error.to_string())?;
-        let discovered = discover(&client).await.map_err(|error| error.to_string())?;
+        let version = version.map_err(|error| error.of_cluster())?;
+        let discovered = discover(&client)
+            .await
+            .map_err(|error| error.of_cluster())?;
         let (news_tx, news_rx) = mpsc::channel(NEWS_MAX);
         Ok(Self {
             cluster: cluster.clone(),
@@ -124,6 +131,7 @@ impl Session {
             facts: ClusterFacts::default(),
             discover_at: Instant::now() + jittered(DISCOVER_EVERY),
             permits: Arc::new(Semaphore::new(PART_LISTS_MAX)),
+            probe: Probe::default(),
         })
     }
 
@@ -145,7 +153,8 @@ impl Session {
             let wake_at = wake_at.min(facts_at);
             let part_at = self.watches.next_part_at();
             let handover_at = self.deployments.wakes_at();
-            let others = part_at.into_iter().chain(handover_at);
+            let others = part_at.into_iter().chain(self.probe.at());
+            let others = others.chain(handover_at);
             let wake_at = others.fold(wake_at, Instant::min);
             tokio::select! {
                 Some(news) = self.news_rx.recv() => {
@@ -164,6 +173,11 @@ impl Session {
                     self.record(run);
                     report_at.get_or_insert_with(|| Instant::now() + GATHER);
                 }
+                is_ready = self.probe.answered() => {
+                    if is_ready && let Err(end) = self.tell_heard(run).await {
+                        return end;
+                    }
+                }
                 Some(()) = self.running.next() => {}
                 () = sleep_until(wake_at) => {}
             }
@@ -171,6 +185,7 @@ impl Session {
             if handover_at.is_some_and(|at| at <= now) {
                 report_at.get_or_insert(now);
             }
+            self.probe.ask(self.connections.clients(), now);
             if report_at.is_some_and(|at| at <= now) {
                 report_at = None;
                 if self.report(run).await.is_err() {
@@ -199,7 +214,7 @@ impl Session {
     /// Reports what changed, once everything was seen.
     async fn report<E: From<ClusterEvent>>(&mut self, run: &mut Run<E>) -> Result<(), Closed> {
         let states = &self.deployments.states;
-        let is_in_use = |it| self.inventory.has_members(it) || states.is_told_by(it);
+        let is_in_use = |it| self.inventory.is_used(it) || states.is_told_by(it);
         let trouble = self.watches.trouble(is_in_use);
         self.list_parts();
         if self.is_synced || trouble.is_none() && self.watches.are_listed() {

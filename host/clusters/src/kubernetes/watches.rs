@@ -128,14 +128,15 @@ impl Watches {
     /// The reason why the cluster as a whole is not heard: what is known of it may be out of date.
     ///
     /// A watch that fails costs more than its Kind only where the server cannot be reached, or where
-    /// applications have objects of it.
-    pub(super) fn trouble(&self, has_members: impl Fn(WatchId) -> bool) -> Option<String> {
+    /// applications have objects of it or are judged by some.
+    pub(super) fn trouble(&self, is_used: impl Fn(WatchId) -> bool) -> Option<String> {
         self.by_id.iter().find_map(|(id, it)| {
             let failure = it.failure()?;
             if matches!(failure, ApiError::Unreachable(_)) {
-                return Some(failure.to_string());
+                return Some(failure.of_cluster());
             }
-            has_members(*id).then(|| it.told(failure))
+            let told = || format!("a Kind cannot be followed any more: {}", it.told(failure));
+            is_used(*id).then(told)
         })
     }
 

@@ -5,7 +5,7 @@ mod webhook;
 
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use kindsight_cluster::{Binaries, Binary, Cluster, Credentials, Etcd, Options, write_kubeconfig};
 use serde_json::{Value, json};
@@ -180,6 +180,38 @@ fn a_cluster_of_the_configuration_file_comes_while_the_server_runs() {
     );
     fs::write(&config, both).unwrap();
     wait_for(&server, &["edge+one connected current, also one"]);
+}
+
+/// Gives an API server another certificate, and waits until it has it.
+fn renew(cluster: &Cluster, until: Option<SystemTime>) {
+    cluster.renew_certificate(until);
+    let began = Instant::now();
+    let is_refused = || !cluster.client_as(cluster.admin()).can_connect();
+    while is_refused() != until.is_some() {
+        assert!(began.elapsed() < PATIENCE, "it has the old certificate");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn a_certificate_that_ended_is_told_and_its_renewal_heals_it() {
+    let Some(binaries) = Binaries::or_skip(Binary::API_SERVER) else {
+        return;
+    };
+    let etcd = Etcd::start(&binaries);
+    let one = Cluster::start(&etcd, &Options::api_server("one"));
+    one.apply(&config_map("settings"));
+    let past = SystemTime::UNIX_EPOCH + Duration::from_hours(24 * 365 * 40);
+    renew(&one, Some(past));
+    let data = tempfile::tempdir().unwrap();
+    let flag = format!("--kubeconfig={}", one.kubeconfig().display());
+    let server = Server::start_with(data.path(), &[], &[&flag]);
+    wait_for(&server, &["kubeconfig+one stale one"]);
+    let (_, answer) = server.get("/v2/clusters");
+    let error = answer["clusters"][0]["error"].as_str().unwrap_or_default();
+    assert!(error.to_lowercase().contains("expired"), "{error}");
+    renew(&one, None);
+    wait_for_shop(&server, &["kubeconfig+one settings Present"]);
 }
 
 /// A kubeconfig with a plugin that answers with a token of the time it was asked at, and notes that it was.

@@ -51,14 +51,14 @@ impl Labels {
     }
 
     /// Those of the labels in `metadata` that are kept.
-    pub(super) fn of(&self, metadata: Node<'_>) -> Box<[Label]> {
+    pub(super) fn of(&self, metadata: Node<'_>) -> Arc<[Label]> {
         let is_kept = |key: &str| match self {
             Self::None => false,
             Self::Keys(keys) => keys.contains(key),
             Self::All => true,
         };
         if *self == Self::None {
-            return Box::default();
+            return Arc::default();
         }
         let labels = metadata.get("labels").members();
         let labels = labels.filter(|(key, _)| is_kept(key));

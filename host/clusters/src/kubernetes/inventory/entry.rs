@@ -1,7 +1,7 @@
 //! One object of a cluster.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use kindsight_model::{Coverage, CoveredKinds, Gvk, Object, Rejected, RejectedIdentity};
 
@@ -11,6 +11,7 @@ use crate::kubernetes::decode::{Body, Decoded};
 use crate::kubernetes::kind_watch::WatchId;
 use crate::kubernetes::membership::Membership;
 use crate::kubernetes::selector::Label;
+use crate::kubernetes::uid::Uid;
 use crate::{ApplicationReport, DeploymentReport};
 
 /// An object by its Kind, namespace and name.
@@ -50,13 +51,13 @@ pub(super) struct Entry {
     pub(super) change: u64,
     /// Its version; 0 where versions have no order.
     pub(super) version: u64,
-    pub(super) uid: Arc<str>,
-    pub(super) name: Arc<str>,
+    pub(super) uid: Uid,
     /// Uids of its owners.
-    pub(super) owners: Box<[Arc<str>]>,
+    pub(super) owners: Box<[Uid]>,
     /// Its labels, where they are asked for.
-    pub(super) labels: Box<[Label]>,
-    pub(super) membership: Membership,
+    pub(super) labels: Arc<[Label]>,
+    /// None where nobody marked it.
+    membership: Option<Box<Membership>>,
     pub(super) body: Body,
     pub(super) place: Place,
 }
@@ -67,11 +68,10 @@ impl Default for Entry {
             pass: 0,
             change: 0,
             version: 0,
-            uid: "".into(),
-            name: "".into(),
+            uid: Uid::NONE,
             owners: Box::default(),
-            labels: Box::default(),
-            membership: Membership::default(),
+            labels: Arc::default(),
+            membership: None,
             body: Body::NotAsked,
             place: Place::default(),
         }
@@ -80,9 +80,12 @@ impl Default for Entry {
 
 /// Links of an object to others.
 pub(super) struct Links {
-    pub(super) uid: Arc<str>,
-    pub(super) owners: Box<[Arc<str>]>,
+    pub(super) uid: Uid,
+    pub(super) owners: Box<[Uid]>,
 }
+
+/// The membership of an object that nobody marked.
+static NO_MEMBERSHIP: LazyLock<Membership> = LazyLock::new(Membership::default);
 
 impl Entry {
     /// Returns whether this tells nothing new: the same version, and no body where that is missing.
@@ -103,23 +106,28 @@ impl Entry {
     pub(super) fn replace(&mut self, decoded: Decoded) {
         self.version = decoded.version;
         self.uid = decoded.uid;
-        self.name = decoded.name;
         self.owners = decoded.owners;
         self.labels = decoded.labels;
-        self.membership = decoded.membership;
+        let is_marked = decoded.membership != Membership::default();
+        self.membership = is_marked.then(|| Box::new(decoded.membership));
         self.body = decoded.body;
     }
 
     pub(super) fn links(&self) -> Links {
         Links {
-            uid: Arc::clone(&self.uid),
+            uid: self.uid,
             owners: self.owners.clone(),
         }
     }
 
+    /// What its metadata says of the application it belongs to.
+    pub(super) fn membership(&self) -> &Membership {
+        self.membership.as_deref().unwrap_or(&NO_MEMBERSHIP)
+    }
+
     /// The name of the application that it joins if there is only one of that name.
     pub(super) fn floats_to(&self) -> Option<Arc<str>> {
-        let claim = self.membership.claim.as_ref();
+        let claim = self.membership().claim.as_ref();
         let claim = claim.filter(|claim| claim.is_of_any_namespace)?;
         Some(Arc::clone(&claim.application.composite_app))
     }
@@ -147,12 +155,15 @@ pub(super) fn report<'e>(
     let mut rejected = Vec::new();
     for (key, entry) in entries {
         match &entry.body {
-            Body::Whole(object) => objects.push((object, entry.membership.is_hook)),
-            Body::Unreadable(gvk, error) => rejected.push(Rejected {
-                pointer: format!("{}/{}/{}", gvk.kind, key.namespace, key.name),
-                error: error.clone(),
-                identity: Some(identity(gvk, key)),
-            }),
+            Body::Whole(object) => objects.push((object, entry.membership().is_hook)),
+            Body::Unreadable(it) => {
+                let (gvk, error) = &**it;
+                rejected.push(Rejected {
+                    pointer: format!("{}/{}/{}", gvk.kind, key.namespace, key.name),
+                    error: error.clone(),
+                    identity: Some(identity(gvk, key)),
+                });
+            }
             Body::NotAsked | Body::BundleState(_) => {}
         }
     }

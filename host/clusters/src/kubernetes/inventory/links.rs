@@ -4,32 +4,28 @@ use std::sync::Arc;
 
 use kindsight_model::DeploymentId;
 
+use super::entry::Links;
 use super::{Inventory, Key};
+use crate::kubernetes::uid::Uid;
 
 impl Inventory {
     /// Notes the uid of an object, and its owners.
-    pub(super) fn link(&mut self, key: &Key, uid: &Arc<str>, owners: &[Arc<str>]) {
-        if !uid.is_empty() {
-            self.by_uid.insert(Arc::clone(uid), key.clone());
+    pub(super) fn link(&mut self, key: &Key, links: &Links) {
+        if !links.uid.is_none() {
+            self.by_uid.insert(links.uid, key.clone());
         }
-        for owner in owners {
-            let owned = self.owned.entry(Arc::clone(owner)).or_default();
-            owned.insert(key.clone());
+        for owner in &links.owners {
+            self.owned.insert((*owner, key.clone()));
         }
     }
 
     /// Forgets the uid of an object, and its owners.
-    pub(super) fn unlink(&mut self, key: &Key, uid: &Arc<str>, owners: &[Arc<str>]) {
-        if self.by_uid.get(uid) == Some(key) {
-            self.by_uid.remove(uid);
+    pub(super) fn unlink(&mut self, key: &Key, links: &Links) {
+        if self.by_uid.get(&links.uid) == Some(key) {
+            self.by_uid.remove(&links.uid);
         }
-        for owner in owners {
-            if let Some(owned) = self.owned.get_mut(owner) {
-                owned.remove(key);
-                if owned.is_empty() {
-                    self.owned.remove(owner);
-                }
-            }
+        for owner in &links.owners {
+            self.owned.remove(&(*owner, key.clone()));
         }
     }
 
@@ -68,8 +64,10 @@ impl Inventory {
     }
 
     /// The objects that name this uid as their owner's.
-    pub(super) fn owned_by(&self, uid: &Arc<str>) -> Vec<Key> {
-        let owned = self.owned.get(uid).into_iter().flatten();
-        owned.cloned().collect()
+    pub(super) fn owned_by(&self, uid: Uid) -> Vec<Key> {
+        let first = (uid, Key::before_all_of(0, ""));
+        let owned = self.owned.range(first..);
+        let owned = owned.take_while(|(owner, _)| *owner == uid);
+        owned.map(|(_, key)| key.clone()).collect()
     }
 }

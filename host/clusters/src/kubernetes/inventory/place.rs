@@ -17,11 +17,11 @@ impl Inventory {
     pub(super) fn place_owned(&mut self, key: &Key) {
         let mut waiting = vec![(key.clone(), 0)];
         while let Some((key, steps)) = waiting.pop() {
-            let uid = self.entries.get(&key).map(|it| Arc::clone(&it.uid));
-            let Some(uid) = uid.filter(|it| !it.is_empty() && steps < OWNERS_MAX) else {
+            let uid = self.entries.get(&key).map(|it| it.uid);
+            let Some(uid) = uid.filter(|it| !it.is_none() && steps < OWNERS_MAX) else {
                 continue;
             };
-            for owned in self.owned_by(&uid) {
+            for owned in self.owned_by(uid) {
                 // Where nothing changed for it, nothing changed for what it owns.
                 if self.place(&owned) {
                     waiting.push((owned, steps + 1));
@@ -40,7 +40,7 @@ impl Inventory {
         };
         let before = std::mem::replace(&mut entry.place, place.clone());
         if let (true, Some(group), Body::Whole(object)) =
-            (place.is_recorded, &before.group, &entry.body)
+            (place.is_recorded, before.group.as_deref(), &entry.body)
             && matches!(group, GroupId::Application { .. })
         {
             let taken = self.taken.entry(group.clone()).or_default();
@@ -71,10 +71,10 @@ impl Inventory {
             group, is_anchor, ..
         } = place;
         if before.group != group || before.is_anchor != is_anchor {
-            let after = group.map(|it| (it, is_anchor));
-            self.move_to(key, before.group, after, before.is_anchor);
+            let after = group.map(|it| (*it, is_anchor));
+            self.move_to(key, before.group.map(|it| *it), after, before.is_anchor);
         } else if let Some(group) = group {
-            self.groups.note_changed(group);
+            self.groups.note_changed(*group);
         }
         is_moved
     }
@@ -112,16 +112,17 @@ impl Inventory {
 
     /// The place that an object belongs to; none for one that is not there.
     fn place_of(&self, key: &Key) -> Option<Place> {
-        let mut entry = self.entries.get(key)?;
-        let mut claimed = self.claim_of(entry);
+        let (mut name, mut entry) = (&key.name, self.entries.get(key)?);
+        let mut claimed = self.claim_of(name, entry);
         for _ in 0..OWNERS_MAX {
             let mut owners = entry.owners.iter().filter_map(|uid| self.by_uid.get(uid));
-            let Some(owner) = owners.find_map(|key| self.entries.get(key)) else {
+            let owner = owners.find_map(|key| Some((&key.name, self.entries.get(key)?)));
+            let Some(owner) = owner else {
                 break;
             };
-            entry = owner;
+            (name, entry) = owner;
             // The topmost one of those that come first.
-            if let Some(claim) = self.claim_of(entry)
+            if let Some(claim) = self.claim_of(name, entry)
                 && claimed.as_ref().is_none_or(|it| it.rank() <= claim.rank())
             {
                 claimed = Some(claim);
@@ -130,38 +131,39 @@ impl Inventory {
         Some(match claimed {
             None => Place::default(),
             Some(Claimed::Recorded(deployment)) => Place {
-                group: self.direct_group(deployment),
+                group: self.direct_group(deployment).map(Box::new),
                 is_anchor: false,
                 is_recorded: true,
             },
-            Some(Claimed::Application(claim, claimed)) => self.application_place(claim, claimed),
+            Some(Claimed::Application(claim, app)) => self.application_place(claim, app),
         })
     }
 
-    fn application_place(&self, claim: &Claim, claimed: &Entry) -> Place {
+    fn application_place(&self, claim: &Claim, app: &Arc<str>) -> Place {
         let only = claim.is_of_any_namespace.then(|| {
             let name = &claim.application.composite_app;
             self.groups.only_application(name)
         });
         let application = only.flatten().unwrap_or_else(|| claim.application.clone());
-        let app = claimed.membership.app.as_ref().unwrap_or(&claimed.name);
         let app = Arc::clone(app);
+        let group = GroupId::Application { application, app };
         Place {
-            group: Some(GroupId::Application { application, app }),
+            group: Some(Box::new(group)),
             is_anchor: !claim.is_of_any_namespace,
             is_recorded: false,
         }
     }
 
     /// An object's own word on where it belongs.
-    fn claim_of<'e>(&self, entry: &'e Entry) -> Option<Claimed<'e>> {
-        let membership = &entry.membership;
+    fn claim_of<'e>(&self, name: &'e Arc<str>, entry: &'e Entry) -> Option<Claimed<'e>> {
+        let membership = entry.membership();
         let deployment = membership.deployment.as_deref();
         if let Some(deployment) = deployment.filter(|it| self.deployments.contains_key(it)) {
             return Some(Claimed::Recorded(deployment));
         }
         let claim = membership.claim.as_ref()?;
-        Some(Claimed::Application(claim, entry))
+        let app = membership.app.as_ref().unwrap_or(name);
+        Some(Claimed::Application(claim, app))
     }
 }
 
@@ -169,7 +171,7 @@ impl Inventory {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Place {
     /// The group that it is in; none if nobody asks for it.
-    pub(super) group: Option<GroupId>,
+    pub(super) group: Option<Box<GroupId>>,
     /// True if its application is there because of objects like it.
     pub(super) is_anchor: bool,
     /// True if it belongs to a recorded deployment, whether that is reported by its objects or not.
@@ -179,7 +181,8 @@ pub(super) struct Place {
 /// An object's own word on where it belongs.
 enum Claimed<'e> {
     Recorded(&'e DeploymentId),
-    Application(&'e Claim, &'e Entry),
+    /// The application, and the app of it.
+    Application(&'e Claim, &'e Arc<str>),
 }
 
 impl Claimed<'_> {

@@ -10,6 +10,7 @@ use super::entry::Entry;
 use super::{GroupId, Key};
 use crate::kubernetes::kind_watch::WatchId;
 use crate::kubernetes::selector::LabelSelector;
+use crate::kubernetes::uid::Uid;
 
 /// A search among the objects of one watch.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,9 +18,9 @@ pub(super) enum Query {
     /// The object of a name.
     Named(Key),
     /// The object with this uid.
-    Uid(WatchId, Arc<str>),
+    Uid(WatchId, Uid),
     /// Objects that name this uid as their owner's.
-    OwnedBy(WatchId, Arc<str>),
+    OwnedBy(WatchId, Uid),
     /// Objects of a namespace that a selector selects.
     Selected(WatchId, Arc<str>, Arc<LabelSelector>),
 }
@@ -28,8 +29,8 @@ pub(super) enum Query {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Hint {
     Named(Key),
-    Uid(WatchId, Arc<str>),
-    OwnedBy(WatchId, Arc<str>),
+    Uid(WatchId, Uid),
+    OwnedBy(WatchId, Uid),
     Label(WatchId, Arc<str>, Arc<str>, Arc<str>),
     Namespace(WatchId, Arc<str>),
 }
@@ -38,8 +39,8 @@ impl Query {
     fn hints(&self) -> Vec<Hint> {
         match self {
             Self::Named(key) => vec![Hint::Named(key.clone())],
-            Self::Uid(watch, uid) => vec![Hint::Uid(*watch, Arc::clone(uid))],
-            Self::OwnedBy(watch, uid) => vec![Hint::OwnedBy(*watch, Arc::clone(uid))],
+            Self::Uid(watch, uid) => vec![Hint::Uid(*watch, *uid)],
+            Self::OwnedBy(watch, uid) => vec![Hint::OwnedBy(*watch, *uid)],
             Self::Selected(watch, namespace, selector) => match selector.one_of() {
                 Some(labels) => labels
                     .into_iter()
@@ -69,11 +70,11 @@ fn hints_of(key: &Key, entry: &Entry) -> Vec<Hint> {
     let (watch, namespace) = (key.watch, &key.namespace);
     let mut hints = vec![
         Hint::Named(key.clone()),
-        Hint::Uid(watch, Arc::clone(&entry.uid)),
+        Hint::Uid(watch, entry.uid),
         Hint::Namespace(watch, Arc::clone(namespace)),
     ];
     let owners = entry.owners.iter();
-    hints.extend(owners.map(|uid| Hint::OwnedBy(watch, Arc::clone(uid))));
+    hints.extend(owners.map(|uid| Hint::OwnedBy(watch, *uid)));
     let labels = entry.labels.iter();
     hints.extend(labels.map(|(key, value)| {
         Hint::Label(
@@ -107,6 +108,12 @@ impl Queries {
     /// Returns whether a search found an object.
     pub(super) fn is_named(&self, key: &Key) -> bool {
         self.named.contains_key(key)
+    }
+
+    /// Returns whether searches found objects of a watch.
+    pub(super) fn are_any_named(&self, watch: WatchId) -> bool {
+        let mut named = self.named.range(Key::before_all_of(watch, "")..);
+        named.next().is_some_and(|(key, _)| key.watch == watch)
     }
 
     /// All that the searches of a group found.

@@ -11,6 +11,7 @@ use super::relations::{Asker, Rule, Watched, rules_of, sought};
 use super::{GroupId, Inventory, Key, WatchId};
 use crate::kubernetes::decode::Body;
 use crate::kubernetes::discovery::ApiKind;
+use crate::kubernetes::uid::Uid;
 use crate::needs::RelatedRules;
 
 /// Maximum number of searches for one group; of more, no Kind is covered in full.
@@ -154,7 +155,7 @@ impl Inventory {
             .filter_map(|key| Some(&self.entries.get(key)?.body));
         let objects = bodies.filter_map(|body| match body {
             Body::Whole(object) => Some((**object).clone()),
-            Body::NotAsked | Body::Unreadable(..) | Body::BundleState(_) => None,
+            Body::NotAsked | Body::Unreadable(_) | Body::BundleState(_) => None,
         });
         let mut objects: Vec<Object> = objects.collect();
         objects.sort_by(|left, right| rank(left).cmp(&rank(right)));
@@ -186,10 +187,10 @@ impl Inventory {
             let is_asked = watched.rules.iter().any(Rule::asks_for_descendants);
             let asker = Asker {
                 namespace: &key.namespace,
-                uid: &entry.uid,
+                uid: entry.uid,
                 owners: &entry.owners,
                 owned: if is_asked {
-                    self.descendants(&entry.uid)
+                    self.descendants(entry.uid)
                 } else {
                     Vec::new()
                 },
@@ -205,13 +206,13 @@ impl Inventory {
     }
 
     /// Uids of what an object owns over any number of steps.
-    fn descendants(&self, uid: &Arc<str>) -> Vec<Arc<str>> {
-        let mut found: BTreeSet<Arc<str>> = BTreeSet::new();
-        let mut waiting = vec![Arc::clone(uid)];
+    fn descendants(&self, uid: Uid) -> Vec<Uid> {
+        let mut found: BTreeSet<Uid> = BTreeSet::new();
+        let mut waiting = vec![uid];
         for _ in 0..STEPS_MAX {
-            let owned = waiting.iter().flat_map(|uid| self.owned_by(uid));
-            let uids = owned.filter_map(|key| Some(Arc::clone(&self.entries.get(&key)?.uid)));
-            waiting = uids.filter(|uid| found.insert(Arc::clone(uid))).collect();
+            let owned = waiting.iter().flat_map(|uid| self.owned_by(*uid));
+            let uids = owned.filter_map(|key| Some(self.entries.get(&key)?.uid));
+            waiting = uids.filter(|uid| found.insert(*uid)).collect();
             if waiting.is_empty() {
                 break;
             }
@@ -228,7 +229,7 @@ impl Inventory {
                 let key = self.by_uid.get(uid).cloned();
                 key.into_iter().filter(is_found).collect()
             }
-            Query::OwnedBy(_, uid) => self.owned_by(uid).into_iter().filter(is_found).collect(),
+            Query::OwnedBy(_, uid) => self.owned_by(*uid).into_iter().filter(is_found).collect(),
             Query::Selected(watch, namespace, _) => {
                 let all = self.objects_from(*watch, namespace);
                 let near = all.take_while(|(key, _)| key.namespace == *namespace);
@@ -236,42 +237,5 @@ impl Inventory {
                 found.map(|(key, _)| key.clone()).collect()
             }
         }
-    }
-
-    /// The Kinds of which everything was searched that these objects may name, and all of it was read.
-    fn covered(&self, members: &[Key], beside: &[Key]) -> CoveredKinds {
-        let mut complete: BTreeMap<(&str, &str), bool> = BTreeMap::new();
-        for key in members {
-            let Some(watched) = self.watched.get(&key.watch) else {
-                continue;
-            };
-            let is_read = self.sought.contains_key(key);
-            for rule in watched.rules.iter() {
-                if let Some((group, kind)) = &rule.kind {
-                    let is_searched = is_read && rule.is_searched(&self.watched, &key.namespace);
-                    let known = complete.entry((group, kind)).or_insert(true);
-                    *known &= is_searched;
-                }
-            }
-        }
-        for (id, watched) in &self.watched {
-            let (group, _, kind) = watched.kind.names();
-            if let Some(known) = complete.get_mut(&(group, kind)) {
-                // Of an object that cannot be read at all it is not known which one it is.
-                *known &= !self.entries.contains_key(&Key::before_all_of(*id, ""));
-            }
-        }
-        for key in members.iter().chain(beside) {
-            let entry = self.entries.get(key);
-            let watched = self.watched.get(&key.watch);
-            if let (Some(entry), Some(watched)) = (entry, watched)
-                && !matches!(entry.body, Body::Whole(_))
-            {
-                let (group, _, kind) = watched.kind.names();
-                complete.insert((group, kind), false);
-            }
-        }
-        let complete = complete.into_iter().filter(|(_, is_complete)| *is_complete);
-        CoveredKinds::complete_for(complete.map(|(kind, _)| kind))
     }
 }

@@ -10,6 +10,7 @@ use super::queries::Query;
 use super::{Key, WatchId};
 use crate::kubernetes::discovery::ApiKind;
 use crate::kubernetes::selector::{LabelSelector, texts_at};
+use crate::kubernetes::uid::Uid;
 use crate::needs::{RelatedKinds, RelatedRules};
 
 /// A watch, as far as relations go.
@@ -160,16 +161,16 @@ impl Rule {
                     add(Query::Selected(id, namespace.into(), Arc::clone(selector)));
                 }
                 Names::Owned => {
-                    add(Query::OwnedBy(id, Arc::clone(object.uid)));
+                    add(Query::OwnedBy(id, object.uid));
                 }
                 Names::Descendants => {
-                    for uid in [object.uid].into_iter().chain(&object.owned) {
-                        add(Query::OwnedBy(id, Arc::clone(uid)));
+                    for uid in [object.uid].iter().chain(&object.owned) {
+                        add(Query::OwnedBy(id, *uid));
                     }
                 }
                 Names::Owners => {
                     for uid in object.owners {
-                        add(Query::Uid(id, Arc::clone(uid)));
+                        add(Query::Uid(id, *uid));
                     }
                 }
             }
@@ -185,9 +186,9 @@ impl Rule {
 /// An object whose relations are asked about.
 pub(super) struct Asker<'e> {
     pub(super) namespace: &'e Arc<str>,
-    pub(super) uid: &'e Arc<str>,
+    pub(super) uid: Uid,
     /// Uids of its owners.
-    pub(super) owners: &'e [Arc<str>],
+    pub(super) owners: &'e [Uid],
     /// Uids of what it owns over any number of steps, where that is asked for.
-    pub(super) owned: Vec<Arc<str>>,
+    pub(super) owned: Vec<Uid>,
 }

@@ -1,12 +1,13 @@
+mod memory;
 mod parts;
 mod related;
 
 use serde_json::{Value, json};
 
 use super::*;
-use crate::kubernetes::decode::{Decoder, Detail, Labels};
+use crate::kubernetes::decode::{Body, Decoder, Detail, Labels};
 use crate::kubernetes::membership::Rules;
-use kindsight_model::Gvk;
+use kindsight_model::{Coverage, Gvk};
 
 /// Watches of this test by Kind.
 const KINDS: [(&str, &str); 4] = [
@@ -116,7 +117,7 @@ fn a_group_waits_until_each_of_its_objects_was_read() {
         cluster.inventory.take_wanted(),
         BTreeSet::from([(0, "web".into())])
     );
-    assert!(cluster.inventory.has_members(0) && !cluster.inventory.has_members(2));
+    assert!(cluster.inventory.is_used(0) && !cluster.inventory.is_used(2));
     cluster.detail = Detail::Whole;
     cluster.apply("Deployment", &object("front", "", "shop"));
     assert_eq!(cluster.reports(), ["-/shop/-/web front: front"]);

@@ -19,7 +19,7 @@ impl Session {
                 self.discovered = discovered;
                 self.watch_kinds().await.map_err(SessionEnd::Failed)
             }
-            Err(error @ ApiError::Unauthorized(_)) => Err(SessionEnd::Failed(error.to_string())),
+            Err(error @ ApiError::Unauthorized(_)) => Err(SessionEnd::Failed(error.of_cluster())),
             Err(error) => {
                 tracing::debug!(cluster = %self.cluster.name, %error, "Kinds not discovered");
                 Ok(())
@@ -85,7 +85,7 @@ impl Session {
             .connections
             .client()
             .await
-            .map_err(|error| error.to_string())?;
+            .map_err(|error| error.of_cluster())?;
         let labels = Labels::needed(&self.needs.related.borrow(), kind);
         let (id, asked) = self
             .watches

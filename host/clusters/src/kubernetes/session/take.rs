@@ -51,7 +51,7 @@ impl Session {
             News::PartEnds {
                 result: Err(error @ ApiError::Unauthorized(_)),
                 ..
-            } => return Err(SessionEnd::Failed(error.to_string())),
+            } => return Err(SessionEnd::Failed(error.of_cluster())),
             News::PartEnds { namespace, result } => {
                 let is_needed = !self.inventory.needed(watch).names(&namespace).is_empty();
                 state.part_ended(&namespace, result, is_needed);
@@ -66,7 +66,7 @@ impl Session {
             },
             News::Following => state.follow(),
             News::Failed(error @ ApiError::Unauthorized(_)) => {
-                return Err(SessionEnd::Failed(error.to_string()));
+                return Err(SessionEnd::Failed(error.of_cluster()));
             }
             News::Failed(error) => {
                 if matches!(error, ApiError::NotFound(_)) {

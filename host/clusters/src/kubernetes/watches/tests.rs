@@ -91,7 +91,8 @@ fn a_part_is_listed_again_while_objects_of_it_are_needed() {
     let at = state.next_part_at().unwrap();
     assert!(state.parts_to_list(&objects, Instant::now()).is_empty());
     assert_eq!(state.parts_to_list(&objects, at).len(), 1);
-    assert_eq!(watches.trouble(|_| true).unwrap(), "Pod: not allowed: no");
+    let why = "a Kind cannot be followed any more: Pod: not allowed: no";
+    assert_eq!(watches.trouble(|_| true).unwrap(), why);
     let state = watches.get_mut(id).unwrap();
     state.part_ended("a", Ok(()), false);
     assert!(watches.are_listed() && watches.trouble(|_| true).is_none());
@@ -144,8 +145,12 @@ fn a_kind_that_fails_costs_the_cluster_only_where_applications_have_objects_of_i
     assert!(watches.are_listed());
     assert_eq!(watches.trouble(|_| false), None);
     let why = watches.trouble(|_| true).unwrap();
-    assert_eq!(why, "Pod: not allowed: no");
+    let expected = "a Kind cannot be followed any more: Pod: not allowed: no";
+    assert_eq!(why, expected);
     let state = watches.get_mut(id).unwrap();
     state.fail(ApiError::Unreachable("refused".to_owned()));
-    assert_eq!(watches.trouble(|_| false).unwrap(), "refused");
+    assert_eq!(
+        watches.trouble(|_| false).unwrap(),
+        "the cluster cannot be reached: refused"
+    );
 }

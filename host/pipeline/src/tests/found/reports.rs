@@ -102,7 +102,7 @@ pub(super) fn synced(cluster: &str) -> Event {
 pub(super) fn stale(cluster: &str) -> Event {
     Event::Cluster(ClusterEvent::Stale {
         cluster: cluster.parse().unwrap(),
-        reason: "connection refused".to_owned(),
+        reason: "the cluster cannot be reached: connection refused".to_owned(),
     })
 }
 

@@ -197,6 +197,7 @@ fn a_name_leads_to_an_object_of_the_namespace_or_of_the_cluster() {
     near.apply(&of("StorageClass", "slow", 2, &json!({}), &json!({})));
     near.apply(&of("StorageClass", "fast", 3, &json!({}), &json!({})));
     assert_eq!(near.reports("StorageClass"), ["data beside fast: complete"]);
+    assert!(near.inventory.is_used(3) && !near.inventory.is_used(1));
     // Rights that are withdrawn, and given back.
     near.inventory.set_complete(3, false);
     assert_eq!(near.reports("StorageClass"), ["data beside fast: partial"]);
