@@ -10,7 +10,7 @@ use kindsight_status::{ContextView, ReadModel};
 pub(crate) enum Key {
     /// One that is recorded, as an `AppContext`.
     Context(ContextId),
-    /// One that was found in the clusters.
+    /// One that was found in the clusters, or that the configuration selects there.
     Found(DigName),
 }
 

@@ -30,6 +30,7 @@ mod pipeline;
 mod placement;
 mod progress;
 mod recheck;
+mod recorded;
 mod records;
 mod run;
 mod swap;

@@ -22,6 +22,7 @@ use crate::judge::Judge;
 use crate::key::Key;
 use crate::needs::Asked;
 use crate::progress::Progress;
+use crate::recorded::RecordedApps;
 use crate::swap::Swap;
 use crate::unclaimed::Unclaimed;
 use crate::{Error, records};
@@ -39,6 +40,7 @@ pub struct Pipeline {
     /// Revisions of own changes that the store has not notified of yet.
     own_revisions: BTreeSet<Revision>,
     unclaimed: Unclaimed,
+    recorded: RecordedApps,
     /// Clusters that cannot be reached.
     unreachable: HashMap<ClusterName, Staleness>,
     /// Faults of clusters that concern nobody knows which app.
@@ -80,6 +82,7 @@ impl Pipeline {
             states: HashMap::new(),
             own_revisions: BTreeSet::new(),
             unclaimed: Unclaimed::default(),
+            recorded: RecordedApps::default(),
             unreachable: HashMap::new(),
             cluster_faults: HashMap::new(),
             connections: HashMap::new(),
@@ -102,6 +105,7 @@ impl Pipeline {
     /// The store cannot be read.
     pub fn load(&mut self, now_ms: i64) -> Result<Loaded, Error> {
         let revision = self.read_all(now_ms)?.revision;
+        self.recorded.publish();
         Ok(Loaded { revision })
     }
 
@@ -149,6 +153,7 @@ impl Pipeline {
             }
             Event::Resync => self.resync(now_ms),
         }
+        self.recorded.publish();
     }
 
     /// Reads a context again. One that cannot be read stays as it is.
@@ -169,6 +174,7 @@ impl Pipeline {
             if before.is_some() {
                 key.publish(&self.read_model, None);
             }
+            self.recorded.set(id, None);
             return;
         };
         let is_new = before.is_none();
@@ -185,6 +191,7 @@ impl Pipeline {
             state.change_all(cluster, |it| it.set_cluster_faults(faults));
         }
         publish(&self.read_model, &key, &state);
+        self.recorded.set(id, Some(state.deployments()));
         self.states.insert(key, state);
         if is_new {
             for (cluster, bundle) in self.unclaimed.claim(id) {
@@ -272,9 +279,13 @@ impl Pipeline {
         self.swap.published();
     }
 
-    /// What the published interpreters need of the sources of clusters.
+    /// Needs of the published interpreters and of the contexts, for the sources of clusters.
     pub fn needs(&self) -> Needs {
-        self.asked.needs()
+        Needs {
+            related: self.asked.subscribe(),
+            recorded: self.recorded.subscribe(),
+            ..Needs::default()
+        }
     }
 
     /// The progress of swaps, for other threads to read.

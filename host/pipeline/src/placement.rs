@@ -4,6 +4,7 @@ mod found;
 mod manifests;
 mod marks;
 mod rechecks;
+mod seen;
 mod settle;
 mod staleness;
 

@@ -1,6 +1,7 @@
 mod found;
 mod live;
 mod running;
+mod seen;
 mod stage;
 
 use stage::{Heard, Stage, deployments};

@@ -1,8 +1,11 @@
 //! Real Kubernetes clusters, watched by a server: every step ends with the answer that people get.
 
+mod application;
+mod context;
 mod cuts;
 mod faults;
 mod kubectl;
+mod monitor;
 mod related;
 mod rights;
 mod rollout;

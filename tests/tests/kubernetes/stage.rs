@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 /// Time for anything that a cluster does by itself.
-const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The namespace of the application.
 pub(crate) const NAMESPACE: &str = "web";
@@ -34,6 +34,7 @@ pub(crate) struct Stage {
     /// In front of each cluster.
     pub(crate) proxies: Vec<Proxy>,
     pub(crate) server: Client,
+    pub(crate) store: Arc<dyn Store>,
     folder: TempDir,
     _runtime: Runtime,
     _etcd: Etcd,
@@ -45,6 +46,15 @@ impl Stage {
     pub(crate) fn start(
         clusters: &[Options],
         who: impl Fn(&Cluster) -> Credentials,
+    ) -> Option<Self> {
+        Self::start_as(clusters, who, |it| it)
+    }
+
+    /// As [`Stage::start`], with the sources of clusters as `change` makes them of the usual ones.
+    pub(crate) fn start_as(
+        clusters: &[Options],
+        who: impl Fn(&Cluster) -> Credentials,
+        change: impl Fn(ClusterSource) -> ClusterSource,
     ) -> Option<Self> {
         let binaries = Binaries::or_skip(Binary::ALL)?;
         let etcd = Etcd::start(&binaries);
@@ -68,9 +78,9 @@ impl Stage {
         let settings = Settings {
             cache: Some(folder.path().join("cache")),
             interpreters: Some(interpreters),
-            clusters: sources.collect(),
+            clusters: sources.map(change).collect(),
             gone_for: Duration::from_secs(3),
-            ..Settings::new(store)
+            ..Settings::new(Arc::clone(&store))
         };
         let server = runtime.block_on(Server::start(settings)).expect("a server");
         let url = format!("http://{}", server.address());
@@ -80,6 +90,7 @@ impl Stage {
             clusters,
             proxies,
             server: Client::new(&url, None, &Credentials::Nobody),
+            store,
             folder,
             _runtime: runtime,
             _etcd: etcd,
@@ -88,7 +99,15 @@ impl Stage {
 
     /// Two whole clusters, watched with the rights of `deploy/rbac.yaml` and those to Secrets.
     pub(crate) fn two() -> Option<Self> {
-        let options = ["edge01", "edge02"].map(|it| Options::new(it).user("watcher", &[], TOKEN));
+        Self::whole(&["edge01", "edge02"])
+    }
+
+    /// Whole clusters of these names, watched with the same rights.
+    pub(crate) fn whole(names: &[&str]) -> Option<Self> {
+        let options = names.iter();
+        let options: Vec<Options> = options
+            .map(|it| Options::new(it).user("watcher", &[], TOKEN))
+            .collect();
         Self::start(&options, |cluster| {
             grant(cluster);
             Credentials::Token(TOKEN.to_owned())

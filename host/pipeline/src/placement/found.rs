@@ -126,7 +126,10 @@ impl Placement {
         let here = report.objects.iter().map(identity);
         let unread = report.rejected.iter();
         let unread = unread.filter_map(|it| it.identity.as_ref().map(identity_of));
-        let here: HashSet<Identity, foldhash::quality::RandomState> = here.chain(unread).collect();
+        // They are still there, and an `AppContext` covers them.
+        let taken = report.taken.iter().map(identity);
+        let here = here.chain(unread).chain(taken);
+        let here: HashSet<Identity, foldhash::quality::RandomState> = here.collect();
         let before = self.found.take().unwrap_or_default().absent;
         let before = before.into_iter().map(|(identity, it)| {
             let Absent {

@@ -6,10 +6,11 @@ use super::*;
 fn decoder(detail: Detail) -> Decoder {
     Decoder {
         gvk: Gvk::new("apps", "v1", "Deployment"),
-        rules: ApplicationRule::ALL.into(),
+        rules: Rules::default(),
         detail,
         labels: Labels::None,
         is_metadata_enough: false,
+        is_bundle_state: false,
     }
 }
 
