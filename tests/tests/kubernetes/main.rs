@@ -1,6 +1,7 @@
 //! Real Kubernetes clusters, watched by a server: every step ends with the answer that people get.
 
 mod faults;
+mod lists;
 mod related;
 mod rights;
 mod rollout;

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use kindsight_model::DigName;
 
 use super::decode::Decoded;
-use super::kind_watch::WatchId;
+use super::news::WatchId;
 use super::uid::Uid;
 use crate::needs::RelatedRules;
 

@@ -19,7 +19,8 @@ use super::connection::{ApiClient, Connections};
 use super::discovery::{Discovered, discover};
 use super::inventory::{GroupId, Inventory};
 use super::jitter::jittered;
-use super::kind_watch::WatchNews;
+use super::news::WatchNews;
+use super::stream::ListStreams;
 use super::watches::Watches;
 use super::{Closed, KubernetesCluster, Run};
 use crate::{ApplicationReport, ClusterEvent, ClusterFacts, FACTS_EVERY, Needs};
@@ -71,6 +72,7 @@ pub(super) struct Session {
     /// Limits the number of lists of parts at a time.
     permits: Arc<Semaphore>,
     probe: Probe,
+    streams: ListStreams,
 }
 
 impl Session {
@@ -111,6 +113,7 @@ impl Session {
             discover_at: Instant::now() + jittered(DISCOVER_EVERY),
             permits: Arc::new(Semaphore::new(PART_LISTS_MAX)),
             probe: Probe::default(),
+            streams: ListStreams::default(),
         })
     }
 

@@ -8,8 +8,8 @@ use kindsight_model::{CoveredKinds, Gvk, Object, Rejected, RejectedIdentity};
 use super::GroupId;
 use crate::ApplicationReport;
 use crate::kubernetes::decode::{Body, Decoded};
-use crate::kubernetes::kind_watch::WatchId;
 use crate::kubernetes::membership::Membership;
+use crate::kubernetes::news::WatchId;
 use crate::kubernetes::selector::Label;
 use crate::kubernetes::uid::Uid;
 
