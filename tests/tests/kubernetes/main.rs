@@ -5,6 +5,7 @@ mod context;
 mod cuts;
 mod faults;
 mod kubectl;
+mod lists;
 mod monitor;
 mod related;
 mod rights;

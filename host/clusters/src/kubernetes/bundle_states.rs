@@ -9,7 +9,7 @@ use kindsight_contract::Node;
 use kindsight_model::{Bundle, BundleError, DeploymentId, decode_bundle};
 
 use super::decode::{Body, Decoded};
-use super::kind_watch::WatchId;
+use super::news::WatchId;
 
 /// Group and Kind of the reports of monitors.
 pub(super) const GROUP: &str = "k8splugin.io";

@@ -20,7 +20,7 @@ use super::uid::Uid;
 use bookkeeping::{metadata_object, without_bookkeeping};
 pub(super) use labels::Labels;
 pub(super) use wire::Status;
-use wire::{Event, List, resource_version};
+use wire::{Event, List, is_end_of_list, resource_version};
 
 /// The amount that is asked of each object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,6 +92,8 @@ pub(super) enum WatchEvent {
     Deleted(Box<Decoded>, String),
     /// Nothing changed up to this version.
     Bookmark(String),
+    /// All that there was came before, as of this version: the end of a list that is streamed.
+    AllSent(String),
     /// The watch ends with a status.
     Error(Status),
 }
@@ -162,6 +164,7 @@ impl Decoder {
                 let (object, version) = versioned(self.object(json));
                 WatchEvent::Deleted(object, version)
             }
+            "BOOKMARK" if is_end_of_list(json) => WatchEvent::AllSent(resource_version(json)),
             "BOOKMARK" => WatchEvent::Bookmark(resource_version(json)),
             "ERROR" => WatchEvent::Error(serde_json::from_str(json).unwrap_or_default()),
             other => return Err(format!("an event of type `{other}`")),

@@ -11,7 +11,7 @@ use kindsight_model::{Bundle, BundleError, DeploymentId};
 use tokio::time::Instant;
 
 use super::bundle_states::{BundleStates, Content, StateKey, status_hash};
-use super::kind_watch::WatchId;
+use super::news::WatchId;
 use crate::RecordedDeployments;
 
 /// Time for which a monitor's report may lag behind what is seen before it is taken all the same: a monitor

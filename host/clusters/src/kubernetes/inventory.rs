@@ -28,7 +28,7 @@ use std::sync::Arc;
 use kindsight_model::{DeploymentId, DigName, Object};
 
 use super::decode::Decoded;
-use super::kind_watch::WatchId;
+use super::news::WatchId;
 use super::uid::Uid;
 use crate::needs::RelatedRules;
 use crate::{ApplicationReport, DeploymentReport};

@@ -23,9 +23,10 @@ use super::deployments::Deployments;
 use super::discovery::{Discovered, discover};
 use super::inventory::{GroupId, Inventory, Report};
 use super::jitter::jittered;
-use super::kind_watch::WatchNews;
+use super::news::WatchNews;
 use super::plugin::{Plugin, PluginError, Token};
 use super::run::{Closed, Run};
+use super::stream::ListStreams;
 use super::watches::Watches;
 use crate::{ApplicationReport, ClusterEvent, ClusterFacts, FACTS_EVERY, Needs};
 
@@ -86,6 +87,7 @@ pub(super) struct Session {
     /// Limits the number of lists of parts at a time.
     permits: Arc<Semaphore>,
     probe: Probe,
+    streams: ListStreams,
 }
 
 impl Session {
@@ -132,6 +134,7 @@ impl Session {
             discover_at: Instant::now() + jittered(DISCOVER_EVERY),
             permits: Arc::new(Semaphore::new(PART_LISTS_MAX)),
             probe: Probe::default(),
+            streams: ListStreams::default(),
         })
     }
 

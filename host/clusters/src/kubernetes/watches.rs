@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::connection::ApiError;
 use super::decode::{Detail, Labels};
 use super::discovery::ApiKind;
-use super::kind_watch::{Asked, WatchId};
+use super::news::{Asked, WatchId};
 pub(super) use parts::Needed;
 use parts::Parts;
 

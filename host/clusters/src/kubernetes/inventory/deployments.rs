@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kindsight_model::DeploymentId;
 
 use super::{GroupId, Inventory, Key};
-use crate::kubernetes::kind_watch::WatchId;
+use crate::kubernetes::news::WatchId;
 
 impl Inventory {
     /// Notes that a deployment is recorded: its objects belong to it, and are found by no other rule.

@@ -8,8 +8,8 @@ use kindsight_model::{Coverage, CoveredKinds, Gvk, Object, Rejected, RejectedIde
 use super::place::Place;
 use super::{GroupId, Report};
 use crate::kubernetes::decode::{Body, Decoded};
-use crate::kubernetes::kind_watch::WatchId;
 use crate::kubernetes::membership::Membership;
+use crate::kubernetes::news::WatchId;
 use crate::kubernetes::selector::Label;
 use crate::kubernetes::uid::Uid;
 use crate::{ApplicationReport, DeploymentReport};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kindsight_model::DigName;
 
 use super::{GroupId, Key};
-use crate::kubernetes::kind_watch::WatchId;
+use crate::kubernetes::news::WatchId;
 
 /// The groups that have objects.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Inventory, Key};
-use crate::kubernetes::kind_watch::WatchId;
+use crate::kubernetes::news::WatchId;
 use crate::kubernetes::watches::Needed;
 
 /// A namespace of one watch; the empty one for cluster-scoped objects.

@@ -101,6 +101,7 @@ impl Session {
             decoder: Decoder::new(kind, &rules, Detail::Metadata, labels),
             asked,
             news: self.news_tx.clone(),
+            streams: self.streams.clone(),
             lifetime: jittered(self.cluster.options.watch_lifetime),
         };
         self.running.push(Box::pin(watch.run()));

@@ -8,8 +8,9 @@ use tokio::time::Instant;
 use super::{Session, SessionEnd};
 use crate::kubernetes::connection::ApiError;
 use crate::kubernetes::decode::{Body, Decoded, Decoder, Detail};
-use crate::kubernetes::kind_watch::{News, WatchId, WatchNews};
 use crate::kubernetes::list::PartList;
+use crate::kubernetes::news::WatchId;
+use crate::kubernetes::news::{News, WatchNews};
 use crate::kubernetes::watches::Needed as _;
 
 /// Time from the news of a Kind that came or went until the Kinds are asked for: servers tell late.
