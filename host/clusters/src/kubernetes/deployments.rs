@@ -125,6 +125,11 @@ impl Deployments {
         gone.into_iter().map(Step::Forgotten).collect()
     }
 
+    /// The deployments that are sent to the cluster.
+    pub(super) fn recorded(&self) -> Arc<RecordedDeployments> {
+        Arc::clone(&self.recorded)
+    }
+
     /// The number of the record of a deployment; none where it is not recorded.
     pub(super) fn number(&self, id: &DeploymentId) -> Option<u64> {
         self.recorded.get(id).map(|it| it.number)

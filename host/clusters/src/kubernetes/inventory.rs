@@ -61,6 +61,15 @@ pub(super) enum Report {
     Deployment(DeploymentReport),
 }
 
+impl Report {
+    /// Notes that objects are sorted by other rules than at the last report.
+    pub(super) fn sort_anew(&mut self) {
+        if let Self::Application(report) = self {
+            report.is_sorted_anew = true;
+        }
+    }
+}
+
 /// The objects of one cluster.
 #[derive(Debug, Default)]
 pub(super) struct Inventory {

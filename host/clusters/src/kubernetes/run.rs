@@ -15,7 +15,9 @@ use super::inventory::{GroupId, Report};
 use super::jitter::Backoff;
 use super::session::{Session, SessionEnd};
 use super::{KubernetesCluster, REASON_BYTES_MAX};
-use crate::{ClusterEvent, ClusterFacts, ClusterSource, Needs};
+use crate::{
+    ClusterEvent, ClusterFacts, ClusterSource, ConfiguredApplication, Needs, RecordedDeployments,
+};
 
 /// The channel of events is closed.
 pub(super) struct Closed;
@@ -32,6 +34,8 @@ pub(super) struct Run<E> {
     pub(super) known: BTreeSet<GroupId>,
     /// The ways in which recorded deployments were last reported.
     pub(super) shown: ShownDeployments,
+    /// What objects were sorted by at the last report; none until there was one.
+    pub(super) sorted_by: Option<(Arc<[ConfiguredApplication]>, Arc<RecordedDeployments>)>,
     /// The last reason why the cluster was not heard; none while it is.
     told_stale: Option<String>,
     /// True if everything was seen since the last session began.
@@ -53,6 +57,7 @@ impl<E: From<ClusterEvent>> Run<E> {
             identity: None,
             known: BTreeSet::new(),
             shown: ShownDeployments::default(),
+            sorted_by: None,
             told_stale: None,
             is_heard: false,
         }

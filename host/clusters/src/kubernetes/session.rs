@@ -226,15 +226,20 @@ impl Session {
         // By now objects may be needed whole that were not.
         self.list_parts();
         let is_listed = self.watches.are_listed();
-        if trouble.is_none() && is_listed && !self.is_synced {
+        let is_first = trouble.is_none() && is_listed && !self.is_synced;
+        let mut reports = Vec::new();
+        if is_first {
             self.is_synced = true;
             let known: BTreeSet<&GroupId> = self.inventory.group_ids().collect();
             let gone = run.known.iter().filter(|it| !known.contains(it));
-            let gone: Vec<Report> = gone.filter_map(empty_report).collect();
-            run.report(gone).await?;
+            reports.extend(gone.filter_map(empty_report));
         }
         if self.is_synced {
-            let reports = self.take_reports();
+            reports.append(&mut self.take_reports());
+            // While a session lasts, what moves is told object by object.
+            if self.note_sorting(run) && is_first {
+                reports.iter_mut().for_each(Report::sort_anew);
+            }
             for report in &reports {
                 self.note_shown(report, run);
             }
@@ -269,6 +274,7 @@ fn empty_report(id: &GroupId) -> Option<Report> {
         related: Vec::new(),
         covered: CoveredKinds::partial(),
         taken: Vec::new(),
+        is_sorted_anew: false,
     }))
 }
 

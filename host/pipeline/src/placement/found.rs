@@ -139,7 +139,9 @@ impl Placement {
             } = it;
             (identity, last, since_ms, is_gone)
         });
-        let roots = self.view.iter().flat_map(|view| view.resources());
+        // Where it is told by other rules, it may be of another application.
+        let views = self.view.iter().filter(|_| !report.is_sorted_anew);
+        let roots = views.flat_map(|view| view.resources());
         let roots = roots.filter(|it| it.role == Role::Unsent && it.owner.is_none());
         let roots = roots.filter_map(|it: &ResourceView| it.object.as_ref());
         let roots = roots.map(|last| (identity(last), last.clone(), now_ms, false));

@@ -147,6 +147,11 @@ fn what_a_context_covers_from_now_on_is_not_told_to_be_gone() {
     let lines = stage.lines();
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(lines[0].contains(" side "), "{lines:?}");
+    // Nor is what other rules may have given to another application.
+    let mut none = has("p+a", "front", []);
+    none.is_sorted_anew = true;
+    stage.tell(none, 3000);
+    assert_eq!(stage.shop(), None);
 }
 
 #[test]

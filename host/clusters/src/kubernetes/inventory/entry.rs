@@ -191,6 +191,7 @@ pub(super) fn report<'e>(
             related,
             covered,
             taken,
+            is_sorted_anew: false,
         }),
         GroupId::Deployment(deployment) => Report::Deployment(DeploymentReport {
             deployment: deployment.clone(),

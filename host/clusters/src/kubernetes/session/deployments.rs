@@ -137,6 +137,15 @@ impl Session {
         }
     }
 
+    /// Notes what objects are sorted by. Returns whether that was something else when it was last noted.
+    pub(super) fn note_sorting<E>(&self, run: &mut Run<E>) -> bool {
+        let applications = Arc::clone(&self.cluster.options.applications);
+        let now = (applications, self.deployments.recorded());
+        let is_other = run.sorted_by.as_ref().is_some_and(|before| *before != now);
+        run.sorted_by = Some(now);
+        is_other
+    }
+
     /// The Kinds and namespaces of which every object is seen.
     fn covered(&self) -> WatchedKinds {
         let namespaces = self.cluster.options.namespaces.clone();

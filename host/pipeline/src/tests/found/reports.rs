@@ -49,6 +49,8 @@ pub(in crate::tests) struct Has {
     pub(super) rejected: Vec<Rejected>,
     /// Objects that a context covers from now on.
     pub(in crate::tests) taken: Vec<Object>,
+    /// True if objects are sorted by other rules than before.
+    pub(in crate::tests) is_sorted_anew: bool,
     /// False if a Kind is covered only where there is an object of it, or bundles have a list of it.
     pub(super) is_every_kind_covered: bool,
 }
@@ -66,6 +68,7 @@ pub(in crate::tests) fn has(
         hooks: BTreeSet::new(),
         rejected: Vec::new(),
         taken: Vec::new(),
+        is_sorted_anew: false,
         is_every_kind_covered: true,
     }
 }
@@ -86,6 +89,7 @@ impl Has {
             related: Vec::new(),
             covered,
             taken: self.taken,
+            is_sorted_anew: self.is_sorted_anew,
         };
         Event::Cluster(ClusterEvent::Application {
             cluster: self.cluster.parse().unwrap(),
