@@ -75,7 +75,19 @@ impl Needed for NeededOf<'_> {
     }
 
     fn are_ordered(&self) -> bool {
-        let mut all = self.inventory.objects_from(self.watch, "");
-        all.all(|(_, entry)| entry.version > 0)
+        let first = (self.watch, Arc::from(""));
+        let places = self.inventory.missing.by_place.range(first..);
+        let mut places = places.take_while(|((watch, _), _)| *watch == self.watch);
+        places.all(|((watch, namespace), names)| {
+            names.iter().all(|name| {
+                let key = Key {
+                    watch: *watch,
+                    namespace: Arc::clone(namespace),
+                    name: Arc::clone(name),
+                };
+                let entry = self.inventory.entries.get(&key);
+                entry.is_none_or(|it| it.version > 0)
+            })
+        })
     }
 }
