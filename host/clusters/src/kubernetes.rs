@@ -122,8 +122,8 @@ impl Default for WatchOptions {
     }
 }
 
-/// Kinds that change all the time and say nothing of an application.
-const LEFT_OUT: [&str; 6] = [
+/// Kinds that change all the time and say nothing of an application: left out where nobody says otherwise.
+pub const LEFT_OUT: [&str; 6] = [
     "Event",
     "Event.events.k8s.io",
     "Endpoints",

@@ -5,6 +5,7 @@ mod cluster_table;
 pub(crate) mod follow;
 mod kubeconfig;
 mod limits;
+mod watch;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -20,6 +21,7 @@ use crate::config::application_table::{ApplicationTable, applications};
 use crate::config::cluster_table::ClusterTable;
 use crate::config::kubeconfig::KubeconfigArg;
 use crate::config::limits::{InterpreterArgs, RestArgs};
+use crate::config::watch::WatchArgs;
 
 /// `kindsight serve`.
 #[derive(Debug, Args)]
@@ -67,9 +69,6 @@ pub(crate) struct ServeArgs {
         value_delimiter = ','
     )]
     pub(crate) kubeconfigs: Vec<KubeconfigArg>,
-    /// Time until the watch of a Kind is renewed, such as `5m`: a right that was withdrawn shows then.
-    #[arg(long, env = "KINDSIGHT_WATCH_LIFETIME", value_name = "TIME", value_parser = duration, default_value = "5m")]
-    pub(crate) watch_lifetime: Duration,
     /// Time for which an object of an application that was found by its labels is listed as gone when it is no
     /// more in its cluster, such as `10m`.
     #[arg(long, env = "KINDSIGHT_GONE_FOR", value_name = "TIME", value_parser = duration, default_value = "10m")]
@@ -111,6 +110,8 @@ pub(crate) struct ServeArgs {
     #[arg(long, env = "KINDSIGHT_LOG_FORMAT", value_parser = log_format(), default_value = "text")]
     pub(crate) log_format: LogFormat,
     #[command(flatten)]
+    pub(crate) watch: WatchArgs,
+    #[command(flatten)]
     pub(crate) interpreter_limits: InterpreterArgs,
     #[command(flatten)]
     pub(crate) rest_limits: RestArgs,
@@ -122,13 +123,14 @@ impl ServeArgs {
     /// # Errors
     /// A kubeconfig cannot be read, or a table cannot be meant.
     pub(crate) fn sources(&self) -> anyhow::Result<Vec<ClusterSource>> {
+        let options = self.watch.options();
         let mut clusters = self.clusters.clone();
         for table in &self.cluster_tables {
-            let source = table.source(self.watch_lifetime);
+            let source = table.source(&options);
             clusters.push(source.map_err(anyhow::Error::msg)?);
         }
         for kubeconfig in &self.kubeconfigs {
-            clusters.extend(kubeconfig.clusters(self.watch_lifetime)?);
+            clusters.extend(kubeconfig.clusters(&options)?);
         }
         let applications = applications(&self.application_tables).map_err(anyhow::Error::msg)?;
         let clusters = clusters.into_iter();

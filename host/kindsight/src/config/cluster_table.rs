@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::time::Duration;
 
 use kindsight_server::clusters::{
     ClusterSource, FolderCluster, KubernetesCluster, ReportMode, WatchOptions,
@@ -61,7 +60,7 @@ impl FromStr for ClusterTable {
             let text = error.split(" at line ").next().unwrap_or_default();
             format!("[[cluster]]: {text}")
         })?;
-        table.source(Duration::MAX)?;
+        table.source(&WatchOptions::default())?;
         Ok(table)
     }
 }
@@ -72,11 +71,11 @@ impl ClusterTable {
         self.kubeconfig.as_deref()
     }
 
-    /// Its source, watched with watches of this lifetime.
+    /// Its source, watched with these options beside its own.
     ///
     /// # Errors
     /// It names no source or several, or a setting that its source does not have.
-    pub(crate) fn source(&self, watch_lifetime: Duration) -> Result<ClusterSource, String> {
+    pub(crate) fn source(&self, options: &WatchOptions) -> Result<ClusterSource, String> {
         let told = |what: &str| format!("[[cluster]] `{}`: {what}", self.name);
         let name = self
             .name
@@ -116,8 +115,7 @@ impl ClusterTable {
                 .map(|it| it.as_str().into())
                 .collect(),
             mode: self.mode.map(ReportMode::from).unwrap_or_default(),
-            watch_lifetime,
-            ..WatchOptions::default()
+            ..options.clone()
         };
         let cluster = Box::new(cluster.with_options(options));
         Ok(ClusterSource::Kubernetes(cluster))
@@ -130,7 +128,7 @@ mod tests {
 
     fn parsed(json: &str) -> Result<String, String> {
         let table: ClusterTable = json.parse()?;
-        let source = table.source(Duration::from_secs(1))?;
+        let source = table.source(&WatchOptions::default())?;
         Ok(format!("{} {source}", source.name()))
     }
 

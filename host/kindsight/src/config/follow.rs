@@ -15,6 +15,7 @@ use tokio::time::sleep;
 use crate::cli::Command;
 use crate::config::ServeArgs;
 use crate::config::kubeconfig::KubeconfigArg;
+use crate::config::watch::WATCH_SETTINGS;
 use crate::config_file;
 
 /// Time between two looks at the files: not every mount tells of a change, and there are few of them.
@@ -105,7 +106,7 @@ impl Configuration {
             Some(config) => config_file::table(config).context("configuration file")?,
             None => toml::Table::new(),
         };
-        others.retain(|name, _| !LIVE.contains(&name));
+        others.retain(|name, _| !LIVE.contains(&name) && !WATCH_SETTINGS.contains(&name));
         Ok(Self {
             clusters: args.sources()?,
             others,

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::time::Duration;
 
 use kindsight_server::clusters::{
     ClusterSource, KubeconfigError, WatchOptions, kubeconfig_clusters,
@@ -40,21 +39,17 @@ impl KubeconfigArg {
         &self.path
     }
 
-    /// Its clusters, watched with watches of this lifetime.
+    /// Its clusters, watched with these options.
     ///
     /// # Errors
     /// [`KubeconfigError`].
     pub(crate) fn clusters(
         &self,
-        watch_lifetime: Duration,
+        options: &WatchOptions,
     ) -> Result<Vec<ClusterSource>, KubeconfigError> {
         let clusters = kubeconfig_clusters(&self.path, self.context.as_deref())?;
         let clusters = clusters.into_iter().map(|cluster| {
-            let options = WatchOptions {
-                watch_lifetime,
-                ..WatchOptions::default()
-            };
-            ClusterSource::Kubernetes(Box::new(cluster.with_options(options)))
+            ClusterSource::Kubernetes(Box::new(cluster.with_options(options.clone())))
         });
         Ok(clusters.collect())
     }

@@ -1,0 +1,89 @@
+//! Flags for the watch of clusters.
+
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use kindsight_server::clusters::{ApplicationRule, LEFT_OUT, WatchOptions};
+
+use super::duration;
+
+/// The watch of clusters by their API servers.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Watched clusters")]
+pub(crate) struct WatchArgs {
+    /// Time until the watch of a Kind is renewed, such as `5m`: a right that was withdrawn shows then.
+    #[arg(long, env = "KINDSIGHT_WATCH_LIFETIME", value_name = "TIME", value_parser = duration, default_value = "5m")]
+    watch_lifetime: Duration,
+    /// Mark that tells the application of an object; can be repeated. The first one that an object has
+    /// decides.
+    #[arg(
+        long = "application-rule",
+        env = "KINDSIGHT_APPLICATION_RULE",
+        value_name = "RULE",
+        value_delimiter = ',',
+        default_values_t = Rule::value_variants().iter().copied()
+    )]
+    application_rules: Vec<Rule>,
+    /// Kind that is not watched, as `Kind`, or `Kind.group` outside of the core group; can be repeated. One
+    /// that the rule of a live interpreter asks for is watched all the same.
+    #[arg(
+        long = "left-out-kind",
+        env = "KINDSIGHT_LEFT_OUT_KIND",
+        value_name = "KIND[.GROUP]",
+        value_delimiter = ',',
+        default_values = LEFT_OUT
+    )]
+    left_out_kinds: Vec<String>,
+}
+
+/// Settings among these, as the configuration file names them.
+pub(crate) const WATCH_SETTINGS: [&str; 3] =
+    ["watch-lifetime", "application-rule", "left-out-kind"];
+
+/// A mark that tells the application of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Rule {
+    /// Argo CD's tracking annotation, else its instance label.
+    ArgoCd,
+    /// Flux's labels for a Helm release or a Kustomization.
+    Flux,
+    /// Helm's annotations for a release.
+    Helm,
+    /// `app.kubernetes.io/part-of`, over all namespaces.
+    PartOf,
+    /// `app.kubernetes.io/instance`, in each namespace for itself.
+    Instance,
+}
+
+impl From<Rule> for ApplicationRule {
+    fn from(rule: Rule) -> Self {
+        match rule {
+            Rule::ArgoCd => Self::ArgoCd,
+            Rule::Flux => Self::Flux,
+            Rule::Helm => Self::Helm,
+            Rule::PartOf => Self::PartOf,
+            Rule::Instance => Self::Instance,
+        }
+    }
+}
+
+impl std::fmt::Display for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let value = self.to_possible_value();
+        f.write_str(value.as_ref().map_or("", |it| it.get_name()))
+    }
+}
+
+impl WatchArgs {
+    /// The options of each watched cluster.
+    pub(crate) fn options(&self) -> WatchOptions {
+        let rules = self.application_rules.iter().copied();
+        let left_out = self.left_out_kinds.iter();
+        WatchOptions {
+            watch_lifetime: self.watch_lifetime,
+            rules: rules.map(ApplicationRule::from).collect(),
+            left_out: left_out.map(|it| it.as_str().into()).collect(),
+            ..WatchOptions::default()
+        }
+    }
+}
