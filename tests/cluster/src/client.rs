@@ -1,5 +1,6 @@
 //! A small blocking client of an API server.
 
+use std::io::Read;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -111,6 +112,21 @@ impl Client {
         let body = body.read_to_string()?;
         let body = serde_json::from_str(&body).unwrap_or(Value::String(body));
         Ok(Answer { status, body })
+    }
+
+    /// The body of an answer that does not end, such as that of a watch, for as long as the
+    /// [timeout](Self::with_timeout).
+    ///
+    /// # Panics
+    /// When no answer begins.
+    pub fn stream(&self, path: &str) -> impl Read + use<> {
+        let mut request = Request::get(format!("{}{path}", self.url));
+        if let Some(token) = &self.token {
+            request = request.header("Authorization", format!("Bearer {token}"));
+        }
+        let request = request.body(()).expect("a request");
+        let answer = self.agent.run(request).expect("an answer that begins");
+        answer.into_body().into_reader()
     }
 
     /// Returns whether the server answers at all, and its certificate is accepted.
