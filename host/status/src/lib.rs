@@ -25,6 +25,7 @@ mod applications;
 mod change;
 mod clusters;
 mod connection;
+mod history;
 mod map;
 mod moment;
 mod problem;
@@ -35,6 +36,7 @@ mod record;
 mod resource_view;
 mod rollup;
 mod tally;
+mod transition;
 mod view;
 
 #[cfg(test)]
@@ -47,7 +49,12 @@ pub use applications::{APPLICATIONS_SHOWN_MAX, ApplicationQuery, Applications};
 pub use change::{apply, change};
 pub use clusters::Clusters;
 pub use connection::{ConnectionView, FactsView};
+pub use history::{
+    ApplicationKey, HISTORY_LIMIT, HISTORY_LIMIT_MAX, HistoryAnswer, HistoryQuery, Recorded,
+    TRANSITIONS_BYTES_MAX, TRANSITIONS_OF_APPLICATION_MAX, TRANSITIONS_OF_RESOURCE_MAX,
+};
 pub use kindsight_api::clusters::Connection as ConnectionState;
+pub use kindsight_api::history::TransitionCause;
 pub use problem::{
     KNOWN_COUNTED_MAX, KNOWN_SHOWN_MAX, QueryError, VALUE_SHOWN_CHARS_MAX, clipped, one_of,
 };
@@ -60,4 +67,7 @@ pub use read_model::{
 pub use record::{ActionView, RecordView};
 pub use resource_view::{Report, ResourceView, Role, Staleness};
 pub use rollup::{Desired, Rollup, RollupResult};
+pub use transition::{
+    Before, PhaseState, ResourceId, TRANSITION_MESSAGE_BYTES_MAX, Transition, transitions,
+};
 pub use view::{AppView, ClusterView, ContextView};

@@ -164,6 +164,11 @@ impl ClusterView {
         Arc::ptr_eq(&self.rows, &other.rows)
     }
 
+    /// Returns whether both have as many resources in each phase that roll up alike.
+    pub(crate) fn rolls_up_like(&self, other: &Self) -> bool {
+        self.rows.tally.rolls_up_like(&other.rows.tally)
+    }
+
     /// Parts of its report and of the sent resources that could not be read, as text for people.
     pub fn faults(&self) -> &[Arc<str>] {
         &self.faults
