@@ -2,10 +2,10 @@
 
 use kindsight_clusters::ApplicationReport;
 use kindsight_model::ClusterName;
+use kindsight_status::ApplicationKey;
 
-use super::{Pipeline, publish};
+use super::Pipeline;
 use crate::application_state::ApplicationState;
-use crate::key::Key;
 
 impl Pipeline {
     /// Judges what a cluster has of an app of an application that nobody recorded.
@@ -20,7 +20,7 @@ impl Pipeline {
             tracing::error!(%cluster, application = %name, "report on a recorded application as if it was found; it is left out");
             return;
         }
-        let key = Key::Found(name.clone());
+        let key = ApplicationKey::Found(name.clone());
         let is_nothing = report.objects.is_empty() && report.rejected.is_empty();
         if is_nothing && !self.states.contains_key(&key) {
             return;
@@ -39,7 +39,7 @@ impl Pipeline {
         let forget_at_ms = state.forget_at_ms(gone_for);
         self.forget_at_ms = self.forget_at_ms.into_iter().chain(forget_at_ms).min();
         self.note_report(&key, is_set_back);
-        self.publish_found(&key);
+        self.publish_found(&key, now_ms);
     }
 
     /// Forgets what is gone for long enough, if anything may be.
@@ -60,7 +60,7 @@ impl Pipeline {
         }
         self.forget_at_ms = next;
         for key in changed {
-            self.publish_found(&key);
+            self.publish_found(&key, now_ms);
         }
     }
 
@@ -74,8 +74,8 @@ impl Pipeline {
         let mut changed = Vec::new();
         for (key, state) in &mut self.states {
             let is_changed = match key {
-                Key::Found(_) => state.forget_cluster(cluster),
-                Key::Context(_) => {
+                ApplicationKey::Found(_) => state.forget_cluster(cluster),
+                ApplicationKey::Context(_) => {
                     state.change_all(cluster, |it| it.set_cluster_faults(&[].into()));
                     state.change_all(cluster, |it| it.removed(now_ms))
                 }
@@ -85,23 +85,27 @@ impl Pipeline {
             }
         }
         for key in changed {
-            self.publish_found(&key);
+            self.publish_found(&key, now_ms);
+            if key.context().is_none() {
+                self.publisher.forget_history(&key, cluster);
+            }
         }
         if self.connections.remove(cluster).is_some() {
-            self.read_model.publish_connection(cluster, None);
+            let read_model = self.publisher.read_model();
+            read_model.publish_connection(cluster, None);
         }
     }
 
     /// Publishes an application, or forgets it where nothing is left of it.
-    fn publish_found(&mut self, key: &Key) {
+    fn publish_found(&mut self, key: &ApplicationKey, now_ms: i64) {
         let Some(state) = self.states.get(key) else {
             return;
         };
-        if matches!(key, Key::Found(_)) && state.is_empty() {
+        if matches!(key, ApplicationKey::Found(_)) && state.is_empty() {
             self.states.remove(key);
-            key.publish(&self.read_model, None);
+            self.publisher.remove(key);
         } else {
-            publish(&self.read_model, key, state);
+            self.publisher.publish(key, state.view(key), now_ms);
         }
     }
 }

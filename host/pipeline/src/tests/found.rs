@@ -1,6 +1,7 @@
 //! Applications that nobody recorded: they come and go with what clusters report of them.
 
 mod gone;
+mod history;
 mod reports;
 
 use std::sync::Arc;
