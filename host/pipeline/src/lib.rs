@@ -30,6 +30,7 @@ mod progress;
 mod publisher;
 mod recheck;
 mod records;
+mod remembered;
 mod run;
 mod swap;
 mod unclaimed;
@@ -43,6 +44,7 @@ pub use event::Event;
 pub use follow::follow;
 pub use pipeline::{GONE_FOR, Loaded, Pipeline};
 pub use progress::Progress;
+pub use remembered::{REMEMBERED_BYTES_MAX, REMEMBERED_VERSION, RememberedFile};
 pub use run::{Inventory, PipelineRun, RunError, Unsynced};
 
 /// The reason why the pipeline could not load what is stored.

@@ -2,6 +2,7 @@
 
 mod clusters;
 mod found;
+mod remember;
 mod reports;
 
 use std::collections::{BTreeSet, HashMap};
@@ -98,6 +99,9 @@ impl Pipeline {
     /// The store cannot be read.
     pub fn load(&mut self, now_ms: i64) -> Result<Loaded, Error> {
         let revision = self.read_all(now_ms)?.revision;
+        let states = &self.states;
+        self.publisher
+            .retain_histories(|key| states.contains_key(key));
         Ok(Loaded { revision })
     }
 

@@ -61,6 +61,8 @@ pub(crate) struct Placement {
     view: Option<Arc<ClusterView>>,
     /// The part that only a placement of a found application has; none of a recorded one.
     found: Option<Found>,
+    /// True if the view is of before the start, and nothing was reported since.
+    is_remembered: bool,
 }
 
 impl Placement {
@@ -106,6 +108,7 @@ impl Placement {
             cluster_faults: Arc::default(),
             view: None,
             found: None,
+            is_remembered: false,
         }
     }
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use kindsight_model::ClusterName;
 use kindsight_status::{
-    ApplicationKey, Before, ContextView, ReadModel, TransitionCause, transitions,
+    ApplicationHistory, ApplicationKey, Before, ContextView, ReadModel, TransitionCause,
+    transitions,
 };
 
 use crate::view_change::ViewChange;
@@ -53,12 +54,30 @@ impl Publisher {
         cause: TransitionCause,
         now_ms: i64,
     ) {
-        let shown = self.read_model.application(key);
-        let before = shown.as_deref().map_or(Before::Nothing, Before::View);
-        let found = transitions(before, &view, cause, now_ms);
-        // First: who sees the new state finds how it came to it.
-        self.read_model.record(key, found);
+        let found = match self.read_model.application(key) {
+            Some(shown) => transitions(Before::View(&shown), &view, cause, now_ms),
+            // A history without a view is of before the start.
+            None => match self.read_model.application_history(key) {
+                (_, Some(kept)) => transitions(Before::History(&kept), &view, cause, now_ms),
+                (_, None) => transitions(Before::Nothing, &view, cause, now_ms),
+            },
+        };
+        self.read_model.publish_with(key, view, found);
+    }
+
+    /// Publishes what was last known before the start, which is no transition.
+    pub(crate) fn remember(&self, key: &ApplicationKey, view: ContextView) {
         self.read_model.publish(key, Some(view));
+    }
+
+    /// Takes over the history of before the start.
+    pub(crate) fn restore_history(&self, key: &ApplicationKey, history: ApplicationHistory) {
+        self.read_model.restore_history(key, history);
+    }
+
+    /// Forgets the histories of all other applications.
+    pub(crate) fn retain_histories(&self, is_kept: impl Fn(&ApplicationKey) -> bool) {
+        self.read_model.retain_histories(is_kept);
     }
 
     /// Removes an application and its history.

@@ -57,6 +57,15 @@ pub struct Recorded {
     pub transition: Arc<Transition>,
 }
 
+/// The history of one application.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ApplicationHistory {
+    /// Its transitions, oldest first.
+    pub transitions: Vec<Recorded>,
+    /// Number of transitions that were dropped.
+    pub dropped: u64,
+}
+
 /// The transitions of all applications.
 #[derive(Debug)]
 pub(crate) struct Histories {
@@ -93,6 +102,30 @@ impl Histories {
             let transition = Arc::new(transition);
             self.change(of, |history| history.push(Recorded { id, transition }));
         }
+        self.limit();
+    }
+
+    /// Adds the history of before the start, to that of an application that has none yet.
+    pub(crate) fn restore(&mut self, of: &ApplicationKey, history: ApplicationHistory) {
+        let ids = history.transitions.iter().map(|it| it.id);
+        self.next_id = ids
+            .map(|id| id.saturating_add(1))
+            .fold(self.next_id, u64::max);
+        self.change(of, |bounded| bounded.restore(history));
+        self.limit();
+    }
+
+    /// Forgets the histories of all other applications.
+    pub(crate) fn retain(&mut self, is_kept: impl Fn(&ApplicationKey) -> bool) {
+        let others = self.of.keys().filter(|it| !is_kept(it));
+        let others: Vec<ApplicationKey> = others.cloned().collect();
+        for of in &others {
+            self.forget(of);
+        }
+    }
+
+    /// Drops the oldest of all, where they are too much.
+    fn limit(&mut self) {
         while self.bytes > self.bytes_max
             && let Some((_, of)) = self.oldest.first_key_value()
         {

@@ -50,15 +50,16 @@ pub use change::{apply, change};
 pub use clusters::Clusters;
 pub use connection::{ConnectionView, FactsView};
 pub use history::{
-    ApplicationKey, HISTORY_LIMIT, HISTORY_LIMIT_MAX, HistoryAnswer, HistoryQuery, Recorded,
-    TRANSITIONS_BYTES_MAX, TRANSITIONS_OF_APPLICATION_MAX, TRANSITIONS_OF_RESOURCE_MAX,
+    ApplicationHistory, ApplicationKey, HISTORY_LIMIT, HISTORY_LIMIT_MAX, HistoryAnswer,
+    HistoryQuery, Recorded, TRANSITIONS_BYTES_MAX, TRANSITIONS_OF_APPLICATION_MAX,
+    TRANSITIONS_OF_RESOURCE_MAX,
 };
 pub use kindsight_api::clusters::Connection as ConnectionState;
 pub use kindsight_api::history::TransitionCause;
 pub use problem::{
     KNOWN_COUNTED_MAX, KNOWN_SHOWN_MAX, QueryError, VALUE_SHOWN_CHARS_MAX, clipped, one_of,
 };
-pub use projection::{ClusterInput, Expected, Reported, Unseen, project};
+pub use projection::{ClusterInput, Expected, LastKnown, Reported, Unseen, project};
 pub use query::{Instance, RESOURCE_NAME_BYTES_MAX, StatusQuery, cluster_name, dig_name};
 pub use read_model::{
     Changed, ChangedSubject, Lagged, ReadModel, SUBSCRIPTION_CHANGES_MAX, Snapshot, Subject,
@@ -68,6 +69,7 @@ pub use record::{ActionView, RecordView};
 pub use resource_view::{Report, ResourceView, Role, Staleness};
 pub use rollup::{Desired, Rollup, RollupResult};
 pub use transition::{
-    Before, PhaseState, ResourceId, TRANSITION_MESSAGE_BYTES_MAX, Transition, transitions,
+    Before, PhaseState, ResourceId, TRANSITION_MESSAGE_BYTES_MAX, Transition, object_mark,
+    transitions,
 };
 pub use view::{AppView, ClusterView, ContextView};

@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use kindsight_api::history::TransitionCause;
-use kindsight_model::{ClusterName, Gvk, InterpretedBy, Phase};
+use kindsight_model::{ClusterName, Digest, Gvk, InterpretedBy, Object, Phase};
 
 pub use diff::{Before, transitions};
 
@@ -59,6 +59,11 @@ pub struct PhaseState {
     pub phase: Phase,
     /// The state.
     pub state: Arc<str>,
+}
+
+/// A mark by which an object is known again without it: part of the digest of its text.
+pub fn object_mark(object: &Object) -> Arc<str> {
+    Digest::of(object.json.as_bytes()).short().into()
 }
 
 /// One change of phase or state.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use kindsight_clusters::ApplicationReport;
 use kindsight_interpreter::{Interpreters, Published};
 use kindsight_model::{ClusterName, DigName};
+use kindsight_status::{ClusterView, Staleness};
 
 use super::ApplicationState;
 use crate::judge::Judge;
@@ -22,6 +23,22 @@ impl ApplicationState {
             shown_by: Arc::clone(set),
             last_report: 0,
         }
+    }
+
+    /// Adds what was last known of an app in a cluster before the start.
+    pub(crate) fn remember(&mut self, app: &Arc<str>, view: ClusterView, stale: Staleness) {
+        let cluster = view.cluster().clone();
+        if let Some(placement) = self.place(app, &cluster) {
+            *placement = Placement::remembered(view, stale);
+        }
+    }
+
+    /// Apps that are shown in this cluster as they were before the start.
+    pub(crate) fn remembered_in(&self, cluster: &ClusterName) -> Vec<Arc<str>> {
+        let is_remembered = |it: &Placement| it.cluster() == cluster && it.is_remembered();
+        let apps = self.apps.iter();
+        let apps = apps.filter(|(_, placements)| placements.iter().any(is_remembered));
+        apps.map(|(app, _)| Arc::clone(app)).collect()
     }
 
     /// Handles the report of a cluster on one app, and judges it. Returns whether verdicts of the next set on

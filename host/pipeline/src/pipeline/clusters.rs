@@ -110,6 +110,7 @@ impl Pipeline {
 
     fn synced(&mut self, cluster: &ClusterName, now_ms: i64) {
         self.unreachable.remove(cluster);
+        self.forget_remembered(cluster, now_ms);
         self.change_all(cluster, now_ms, |placement| placement.synced(now_ms));
         self.change_connection(cluster, now_ms, |it| {
             if it.state != ConnectionState::Connected {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use kindsight_clusters::ApplicationReport;
 use kindsight_model::{ClusterName, KindCoverage, Object, RejectedIdentity};
-use kindsight_status::{ResourceView, Role, Unseen};
+use kindsight_status::{ClusterView, LastKnown, ResourceView, Role, Staleness as Shown, Unseen};
 
 use super::staleness::Staleness;
 use super::{Placement, faults_of};
@@ -19,6 +19,15 @@ pub(crate) const ABSENT_MAX: usize = 1000;
 
 /// Group, Kind, namespace and name: the version of an object may change.
 type Identity = (Arc<str>, Arc<str>, Arc<str>, Arc<str>);
+
+fn identity_of_last(last: &LastKnown) -> Identity {
+    (
+        Arc::clone(&last.gvk.group),
+        Arc::clone(&last.gvk.kind),
+        Arc::clone(&last.namespace),
+        Arc::clone(&last.name),
+    )
+}
 
 fn identity(object: &Object) -> Identity {
     (
@@ -49,7 +58,7 @@ pub(super) struct Found {
 
 /// An object that was reported and is no more.
 struct Absent {
-    last: Object,
+    last: LastKnown,
     since_ms: i64,
     /// True if the cluster still reports on its Kind, so that it is known to be gone.
     is_gone: bool,
@@ -87,6 +96,37 @@ impl Placement {
         }
     }
 
+    /// A placement as it was last known before the start, and shown so until its cluster is heard.
+    pub(crate) fn remembered(view: ClusterView, stale: Shown) -> Self {
+        let gone = view.resources().iter().filter(|it| it.role == Role::Gone);
+        let gone = gone.map(|it| {
+            let last = LastKnown::of(it);
+            let absent = Absent {
+                since_ms: it.since_ms.unwrap_or(stale.since_ms),
+                is_gone: true,
+                last,
+            };
+            (identity_of_last(&absent.last), absent)
+        });
+        let found = Found {
+            hooks: BTreeSet::new(),
+            absent: gone.collect(),
+        };
+        let mut placement = Self {
+            found: Some(found),
+            is_remembered: true,
+            ..Self::new(view.cluster().clone())
+        };
+        placement.staleness.not_heard(stale);
+        placement.view = Some(Arc::new(view));
+        placement
+    }
+
+    /// Returns whether it is shown as it was before the start.
+    pub(crate) fn is_remembered(&self) -> bool {
+        self.is_remembered
+    }
+
     /// Handles all that the cluster has of the app, and judges it. Returns whether verdicts of the next set
     /// on the previous report were discarded.
     pub(crate) fn report_found(
@@ -100,6 +140,7 @@ impl Placement {
         self.staleness = Staleness::default();
         self.unreadable.clear();
         let absent = self.absent_in(&report, gone_for, now_ms);
+        self.is_remembered = false;
         self.report_faults = faults_of(&report.rejected);
         self.reported = Some(report.objects.into());
         self.rejected = report.rejected.into();
@@ -137,8 +178,13 @@ impl Placement {
         });
         let roots = self.view.iter().flat_map(|view| view.resources());
         let roots = roots.filter(|it| it.role == Role::Unsent && it.owner.is_none());
-        let roots = roots.filter_map(|it: &ResourceView| it.object.as_ref());
-        let roots = roots.map(|last| (identity(last), last.clone(), now_ms, false));
+        // Of what is known from before the start there are no objects; else one without could not be read.
+        let is_remembered = self.is_remembered;
+        let roots = roots.filter(|it| it.object.is_some() || is_remembered);
+        let roots = roots.map(|it: &ResourceView| {
+            let last = LastKnown::of(it);
+            (identity_of_last(&last), last, now_ms, false)
+        });
         let mut absent = BTreeMap::new();
         for (identity, last, since_ms, was_gone) in before.chain(roots) {
             if here.contains(&identity) || absent.contains_key(&identity) {
@@ -188,7 +234,7 @@ impl Placement {
     /// cluster cannot be reached, since nothing goes then.
     pub(crate) fn forget_at_ms(&self, gone_for: Duration) -> Option<i64> {
         let found = self.found.as_ref()?;
-        if self.staleness.is_unreachable() {
+        if self.staleness.is_unreachable() || self.is_remembered {
             return None;
         }
         let gone = found.absent.values().filter(|it| it.is_gone);
@@ -214,6 +260,6 @@ impl Placement {
     pub(crate) fn is_empty(&self) -> bool {
         let is_nothing_absent = self.found.as_ref().is_some_and(|it| it.absent.is_empty());
         let is_nothing_here = self.reported.as_ref().is_none_or(|it| it.is_empty());
-        is_nothing_absent && is_nothing_here && self.rejected.is_empty()
+        is_nothing_absent && is_nothing_here && self.rejected.is_empty() && !self.is_remembered
     }
 }

@@ -3,6 +3,7 @@
 mod gone;
 mod history;
 mod reports;
+mod restart;
 
 use std::sync::Arc;
 

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use kindsight_appcontext::{Action, DigRecord, Records};
+use kindsight_appcontext::{Action, AppContexts, DigRecord, Records};
 use kindsight_clusters::ClusterEvent;
 use kindsight_model::{ClusterName, DigName};
 use kindsight_status::HistoryQuery;
 use serde_json::Value;
 
 use super::stage::{Heard, Stage, deployments};
-use crate::Event;
+use crate::{Event, GONE_FOR};
 
 impl Stage {
     /// What a history says, newest first, one line each; none where the application is not known.
@@ -125,4 +125,62 @@ fn time_that_passes_is_no_swap() {
             "30Z n0 Pending > Present generic"
         ]
     );
+}
+
+#[test]
+fn a_history_goes_on_after_a_restart_and_what_is_stored_is_no_first_sight() {
+    let mut stage = stage();
+    stage.hear("1", "a", &deployments(2), 1000);
+    stage.hear("1", "a", &deployments(2).replicas_missing(), 2000);
+    let before = stage.history_of_1();
+    stage.keep(3000);
+    stage.start_again(&["p+c"], GONE_FOR, 10_000);
+    assert_eq!(stage.history_of_1(), before);
+    assert_eq!(stage.states("1", "a"), [("Pending".into(), 2)]);
+    // What came in the last seconds before is told as it is.
+    stage.hear("1", "a", &deployments(3), 11_000);
+    let crashed = stage.history_of_1();
+    assert_eq!(
+        crashed[..crashed.len() - before.len()],
+        [
+            "11Z - Pending > Ready -",
+            "11Z n2 - > Ready generic",
+            "11Z n1 Pending > Ready generic",
+            "11Z n0 Pending > Ready generic",
+        ]
+    );
+    stage.start_again(&["p+c"], GONE_FOR, 20_000);
+    let again = stage.history_of_1();
+    let at_20 = crashed.iter().map(|it| it.replace("11Z", "20Z"));
+    assert_eq!(again, at_20.collect::<Vec<_>>());
+}
+
+#[test]
+fn another_rule_after_a_restart_is_a_swap() {
+    let mut stage = stage();
+    stage.hear("1", "a", &Heard::default().new_and_silent(1), 1000);
+    let before = stage.history_of_1();
+    stage.publish(&["apps"]);
+    stage.follow(2000);
+    stage.keep(3000);
+    stage.publish(&["generic"]);
+    stage.start_again(&["p+c"], GONE_FOR, 40_000);
+    let after = stage.history_of_1();
+    assert_eq!(after.len(), before.len() + 2, "{after:?}");
+}
+
+#[test]
+fn a_context_that_went_meanwhile_takes_its_history_with_it() {
+    let mut stage = stage();
+    stage.hear("1", "a", &deployments(1), 1000);
+    stage.keep(2000);
+    let id = "1".parse().unwrap();
+    AppContexts::new(Arc::clone(&stage.store))
+        .delete(&id)
+        .unwrap();
+    stage.start_again(&["p+c"], GONE_FOR, 3000);
+    assert_eq!(stage.history_of_1(), [""; 0]);
+    stage.keep(4000);
+    let kept = stage.file().keys();
+    assert!(kept.iter().all(|it| it.contains("/clusters/")), "{kept:?}");
 }

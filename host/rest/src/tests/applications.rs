@@ -54,8 +54,8 @@ pub(super) fn publish(read_model: &ReadModel) {
     };
     let of = ApplicationKey::Found(shop());
     let cause = TransitionCause::Interpreters;
-    read_model.record(&of, transitions(Before::Nothing, &view, cause, 0));
-    read_model.publish(&of, Some(view));
+    let transitions = transitions(Before::Nothing, &view, cause, 0);
+    read_model.publish_with(&of, view, transitions);
     let connection = ConnectionView {
         state: ConnectionState::Stale,
         since_ms: 0,

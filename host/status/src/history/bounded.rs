@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use kindsight_model::ClusterName;
 
-use super::Recorded;
+use super::{ApplicationHistory, Recorded};
 use crate::map::{Map, map_for};
 use crate::transition::ResourceId;
 
@@ -51,6 +51,22 @@ impl Bounded {
         }
         if self.transitions.len() > TRANSITIONS_OF_APPLICATION_MAX {
             self.drop_oldest();
+        }
+    }
+
+    /// Adds the history of before the start.
+    pub(super) fn restore(&mut self, history: ApplicationHistory) {
+        self.dropped = self.dropped.saturating_add(history.dropped);
+        for recorded in history.transitions {
+            self.push(recorded);
+        }
+    }
+
+    /// All of it.
+    pub(crate) fn snapshot(&self) -> ApplicationHistory {
+        ApplicationHistory {
+            transitions: self.transitions.iter().cloned().collect(),
+            dropped: self.dropped,
         }
     }
 

@@ -157,7 +157,9 @@ fn model() -> ReadModel {
         Some(resource("sink", "edge01", "sink-configmap")),
     ];
     let of = of.into_iter().zip(1000..);
-    model.record(&key(), of.map(|(of, at)| transition(of, at)).collect());
+    let view = model.application(&key()).unwrap();
+    let transitions = of.map(|(of, at)| transition(of, at)).collect();
+    model.publish_with(&key(), (*view).clone(), transitions);
     model
 }
 

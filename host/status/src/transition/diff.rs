@@ -1,17 +1,22 @@
 //! The transitions between two views of an application.
 
-use std::borrow::Cow;
+mod identity;
+mod since_history;
+mod whole;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use kindsight_api::history::TransitionCause;
-use kindsight_model::{ClusterName, Gvk, Phase, Verdict};
+use kindsight_model::{ClusterName, Digest, InterpretedBy, Verdict};
 
-use super::{PhaseState, ResourceId, TRANSITION_MESSAGE_BYTES_MAX, Transition};
+use super::{PhaseState, ResourceId, TRANSITION_MESSAGE_BYTES_MAX, Transition, object_mark};
+use crate::history::ApplicationHistory;
 use crate::map::{Map, map_for};
-use crate::query::StatusQuery;
 use crate::resource_view::{ResourceView, Role};
 use crate::view::{AppView, ClusterView, ContextView};
+use identity::{Identity, id_of, identity};
+use whole::application_state;
 
 /// Reason of a resource that is not listed any more since it was gone for long enough.
 const FORGOTTEN: (&str, &str) = ("Forgotten", "it was gone, and is not listed any more");
@@ -27,6 +32,8 @@ pub enum Before<'a> {
     Nothing,
     /// This view of it was published.
     View(&'a ContextView),
+    /// Its history of before the start is all that is known.
+    History(&'a ApplicationHistory),
 }
 
 /// The transitions from one state of an application to the next, in the order of the view, resources first.
@@ -55,35 +62,18 @@ pub fn transitions(
                 diff.application(Some(application_state(before)), after);
             }
         }
+        Before::History(before) => diff.since_history(before, after),
     }
     diff.found
 }
 
-/// The phase and state of an application as a whole.
-fn application_state(view: &ContextView) -> PhaseState {
-    let query = StatusQuery::default();
-    let readiness = crate::answer::whole(view, &query).readiness;
-    PhaseState {
-        phase: readiness.ready_phase.unwrap_or(Phase::Unknown),
-        state: readiness.ready_status.unwrap_or_default().into(),
-    }
-}
-
-/// Group, Kind, namespace and name.
-type Identity<'a> = [&'a str; 4];
-
-/// Identity of a resource that stays while reports come: what a report adds to a manifest is not part of it.
-fn identity(resource: &ResourceView) -> Identity<'_> {
-    let (group, namespace) = match (resource.role, &resource.manifest) {
-        (Role::Sent, Some(manifest)) => (&*manifest.gvk.group, &*manifest.namespace),
-        (Role::Sent, None) => ("", ""),
-        _ => (&*resource.gvk.group, &*resource.namespace),
-    };
-    [group, &resource.gvk.kind, namespace, &resource.name]
-}
-
 fn is_same_state(one: &Verdict, other: &Verdict) -> bool {
     one.phase == other.phase && one.state == other.state
+}
+
+/// The component that gave a verdict; none where the host did.
+fn digest_of(by: Option<&Arc<InterpretedBy>>) -> Option<&Digest> {
+    by.map(|it| &it.digest)
 }
 
 fn state_of(verdict: &Verdict) -> PhaseState {
@@ -150,9 +140,9 @@ impl Diff {
         if known.len() == shown.len() && known.iter().zip(shown).all(is_same) {
             return;
         }
-        let mut rest: Map<Identity<'_>, &ResourceView> = map_for(known.len());
-        for resource in known {
-            rest.entry(identity(resource)).or_insert(resource);
+        let mut rest: Map<Identity<'_>, (usize, &ResourceView)> = map_for(known.len());
+        for (at, resource) in known.iter().enumerate() {
+            rest.entry(identity(resource)).or_insert((at, resource));
         }
         let mut seen = HashSet::with_capacity(shown.len());
         for resource in shown {
@@ -160,14 +150,38 @@ impl Diff {
             if !seen.insert(identity(resource)) {
                 continue;
             }
-            let known = rest.remove(&identity(resource));
-            if known.is_none_or(|known| !is_same_state(&known.verdict, &resource.verdict)) {
-                self.changed(app, cluster, known, resource);
+            match rest.remove(&identity(resource)) {
+                Some((_, known)) if is_same_state(&known.verdict, &resource.verdict) => {}
+                Some((at, known)) => {
+                    let mark = before.and_then(|it| it.object_mark(at));
+                    let is_swap = mark.is_some_and(|mark| {
+                        let object = resource.object.as_ref();
+                        digest_of(known.verdict.by.as_ref())
+                            != digest_of(resource.verdict.by.as_ref())
+                            && object.is_some_and(|it| object_mark(it) == *mark)
+                    });
+                    let cause = if is_swap {
+                        TransitionCause::Interpreters
+                    } else {
+                        self.cause
+                    };
+                    let from = Some(state_of(&known.verdict));
+                    self.changed(
+                        id_of(app, cluster, resource),
+                        from,
+                        &resource.verdict,
+                        cause,
+                    );
+                }
+                None => {
+                    let id = id_of(app, cluster, resource);
+                    self.changed(id, None, &resource.verdict, self.cause);
+                }
             }
         }
         // In the order of the view, not of the map.
         for resource in known {
-            if let Some(resource) = rest.remove(&identity(resource)) {
+            if let Some((_, resource)) = rest.remove(&identity(resource)) {
                 self.forgotten(app, cluster, resource);
             }
         }
@@ -185,22 +199,21 @@ impl Diff {
 
     fn changed(
         &mut self,
-        app: &Arc<str>,
-        cluster: &ClusterName,
-        before: Option<&ResourceView>,
-        after: &ResourceView,
+        resource: ResourceId,
+        from: Option<PhaseState>,
+        verdict: &Verdict,
+        cause: TransitionCause,
     ) {
-        let verdict = &after.verdict;
         self.found.push(Transition {
-            resource: Some(id_of(app, cluster, after)),
-            from: before.map(|it| state_of(&it.verdict)),
+            resource: Some(resource),
+            from,
             to: Some(state_of(verdict)),
             at_ms: self.at_ms,
             since_ms: verdict.since_ms,
             reason: Arc::clone(&verdict.reason),
             message: cut(&verdict.message),
             by: verdict.by.clone(),
-            cause: self.cause,
+            cause,
         });
     }
 
@@ -221,73 +234,6 @@ impl Diff {
             by: None,
             cause: self.cause,
         });
-    }
-
-    /// Returns whether the application as a whole may be in another state: it is not rolled up where nothing
-    /// it is made of changed.
-    fn may_roll_up_otherwise(&self, before: &ContextView, after: &ContextView) -> bool {
-        let views =
-            |view: &ContextView| view.apps.iter().map(|it| it.clusters.len()).sum::<usize>();
-        let differs = |(known, shown): (&ClusterView, &ClusterView)| {
-            !known.shares_resources_with(shown) && !known.rolls_up_like(shown)
-        };
-        !self.found.is_empty()
-            || before.status != after.status
-            || views(before) != views(after)
-            || before.clusters().zip(after.clusters()).any(differs)
-    }
-
-    fn application(&mut self, before: Option<PhaseState>, after: &ContextView) {
-        let query = StatusQuery::default();
-        let whole = crate::answer::whole(after, &query);
-        let readiness = whole.readiness;
-        let to = PhaseState {
-            phase: readiness.ready_phase.unwrap_or(Phase::Unknown),
-            state: readiness.ready_status.unwrap_or_default().into(),
-        };
-        if before.as_ref() == Some(&to) {
-            return;
-        }
-        let worst = whole.worst.and_then(|place| place.resource());
-        let worst = worst.map(|it| &it.verdict);
-        let message: Arc<str> = readiness.ready_reason.map_or("".into(), Cow::into);
-        self.found.push(Transition {
-            resource: None,
-            from: before,
-            to: Some(to),
-            at_ms: self.at_ms,
-            since_ms: whole.since_ms,
-            reason: worst.map_or_else(|| "".into(), |it| Arc::clone(&it.reason)),
-            message: cut(&message),
-            by: worst.and_then(|it: &Verdict| it.by.clone()),
-            cause: self.cause_of_whole(),
-        });
-    }
-
-    /// The application follows from its resources: it is the interpreters that changed it where they changed
-    /// all of these.
-    fn cause_of_whole(&self) -> TransitionCause {
-        let is_swap = |it: &Transition| it.cause == TransitionCause::Interpreters;
-        match self.found.is_empty() {
-            true => self.cause,
-            false if self.found.iter().all(is_swap) => TransitionCause::Interpreters,
-            false => TransitionCause::Observed,
-        }
-    }
-}
-
-fn id_of(app: &Arc<str>, cluster: &ClusterName, resource: &ResourceView) -> ResourceId {
-    let (gvk, namespace) = match (resource.role, &resource.manifest) {
-        (Role::Sent, Some(manifest)) => (manifest.gvk.clone(), Arc::clone(&manifest.namespace)),
-        (Role::Sent, None) => (Gvk::new("", "", &resource.gvk.kind), "".into()),
-        _ => (resource.gvk.clone(), Arc::clone(&resource.namespace)),
-    };
-    ResourceId {
-        app: Arc::clone(app),
-        cluster: cluster.clone(),
-        gvk,
-        namespace,
-        name: Arc::clone(&resource.name),
     }
 }
 

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use kindsight_model::RsyncStatus;
+use kindsight_model::{Phase, RsyncStatus};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use super::*;
 use crate::samples::{
     NOW_MS, app, cluster, context, expected, input, object, observed, owned, report, verdict,
 };
-use crate::{ClusterInput, Expected, Staleness, Unseen, project};
+use crate::{ClusterInput, Expected, Recorded, Staleness, Unseen, project};
 
 const ID: &str = "7";
 
@@ -195,6 +195,63 @@ fn what_is_asked_of_an_application_changes_it_as_a_whole() {
     );
 }
 
+#[test]
+fn where_a_part_of_a_history_was_dropped_what_it_does_not_tell_of_is_no_first_sight() {
+    let of = [("front", Phase::Ready, ""), ("back", Phase::Ready, "")];
+    let first = view(vec![app("a", vec![deployments("edge01", &of)])]);
+    let found = transitions(Before::Nothing, &first, TransitionCause::Observed, 1000);
+    let mut history = ApplicationHistory {
+        transitions: recorded(&found),
+        dropped: 0,
+    };
+    assert_eq!(told(Before::History(&history), &first), [""; 0]);
+    history.transitions.drain(1..);
+    assert_eq!(
+        told(Before::History(&history), &first),
+        ["a edge01 web back: - > Ready Why", "whole: - > Ready "]
+    );
+    history.dropped = 2;
+    assert_eq!(told(Before::History(&history), &first), [""; 0]);
+    let of = [("new", Phase::Ready, "")];
+    let second = view(vec![app("a", vec![deployments("edge01", &of)])]);
+    assert_eq!(
+        told(Before::History(&history), &second),
+        ["a edge01 web front: Ready > - NotListed"]
+    );
+}
+
+#[test]
+fn what_another_component_says_of_what_is_stored_is_a_swap() {
+    let of = |phase: Phase, version: &[u8]| {
+        let by = InterpretedBy::new("apps".parse().unwrap(), "1.0.0", Digest::of(version));
+        let mut input = input("edge01", Vec::new());
+        let front = object("apps/v1", "Deployment", "web", "front");
+        let verdict = verdict(phase, "", "").given_by(&Arc::new(by));
+        report(&mut input, vec![(front, verdict)]);
+        view(vec![app("a", vec![shown(input)])])
+    };
+    let first = of(Phase::Ready, b"one");
+    let found = transitions(Before::Nothing, &first, TransitionCause::Observed, 1000);
+    let history = ApplicationHistory {
+        transitions: recorded(&found),
+        dropped: 0,
+    };
+    for (component, cause) in [
+        (b"two", TransitionCause::Interpreters),
+        (b"one", TransitionCause::Observed),
+    ] {
+        let after = of(Phase::Failed, component);
+        let found = transitions(
+            Before::History(&history),
+            &after,
+            TransitionCause::Observed,
+            2000,
+        );
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found.iter().all(|it| it.cause == cause), "{found:?}");
+    }
+}
+
 /// The state of each subject after all transitions, from nothing.
 type Folded = HashMap<Option<ResourceId>, PhaseState>;
 
@@ -226,6 +283,14 @@ fn states(view: &ContextView) -> Folded {
     states
 }
 
+fn recorded(transitions: &[Transition]) -> Vec<Recorded> {
+    let recorded = transitions.iter().map(|it| Recorded {
+        id: 0,
+        transition: Arc::new(it.clone()),
+    });
+    recorded.collect()
+}
+
 /// An app in a cluster: which of three resources are there, in which phases, and which of three are sent.
 type Place = (u8, [u8; 3], u8);
 
@@ -250,13 +315,14 @@ fn place(on: &str, (here, phases, sent): Place) -> Arc<ClusterView> {
 proptest! {
     #[test]
     fn all_transitions_from_nothing_lead_to_what_is_shown(
-        steps in vec((0..4_usize, any::<Option<Place>>(), any::<bool>()), 1..20),
+        steps in vec((0..4_usize, any::<Option<Place>>(), any::<bool>(), any::<bool>()), 1..20),
     ) {
         let places = [("a", "edge01"), ("a", "edge02"), ("b", "edge01"), ("b", "edge02")];
         let mut here: [Option<Arc<ClusterView>>; 4] = Default::default();
         let mut before: Option<ContextView> = None;
         let mut folded = Folded::new();
-        for (at, change, is_present) in steps {
+        let mut history = ApplicationHistory::default();
+        for (at, change, is_present, is_restarted) in steps {
             here[at] = change.map(|it| place(places[at].1, it));
             let mut apps = Vec::new();
             for name in ["a", "b"] {
@@ -267,8 +333,13 @@ proptest! {
                 }
             }
             let after = context(ID, if is_present { "Instantiated" } else { "Terminated" }, apps);
-            let known = before.as_ref().map_or(Before::Nothing, Before::View);
+            let known = match &before {
+                Some(_) if is_restarted => Before::History(&history),
+                Some(before) => Before::View(before),
+                None => Before::Nothing,
+            };
             let found = transitions(known, &after, TransitionCause::Observed, 1000);
+            history.transitions.extend(recorded(&found));
             fold(&mut folded, found)?;
             prop_assert_eq!(&folded, &states(&after));
             before = Some(after);
