@@ -28,7 +28,11 @@ pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
 }
 
 fn settings(args: ServeArgs) -> anyhow::Result<Settings> {
-    let DataDir { store, cache } = DataDir::open(&args.data_dir)?;
+    let DataDir {
+        store,
+        cache,
+        remembered,
+    } = DataDir::open(&args.data_dir)?;
     let limits = args.interpreter_limits.limits();
     let mut clusters = args.clusters;
     for table in &args.cluster_tables {
@@ -40,6 +44,7 @@ fn settings(args: ServeArgs) -> anyhow::Result<Settings> {
     }
     Ok(Settings {
         store,
+        remembered,
         cache: Some(cache),
         interpreters: args.interpreters,
         replace_built_in: args.replace_built_in,

@@ -64,6 +64,31 @@ fn wait_for(server: &Server, expected: &[&str]) {
 }
 
 #[test]
+fn what_changed_is_told_after_a_stop_and_after_a_kill() {
+    let (data, reports) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fill_store(data.path());
+    let server = start(data.path(), reports.path());
+    write(reports.path(), 1);
+    wait_for(&server, &["Ready", "Unknown"]);
+    // Written at the stop, whenever that is.
+    assert!(server.stop());
+    let server = start(data.path(), reports.path());
+    wait_for(&server, &["Ready", "Unknown"]);
+    write(reports.path(), 0);
+    wait_for(&server, &["Pending", "Ready", "Unknown"]);
+    // It writes every two seconds; a crash loses no more.
+    std::thread::sleep(std::time::Duration::from_secs(6));
+    server.kill();
+    let server = start(data.path(), reports.path());
+    wait_for(&server, &["Pending", "Ready", "Unknown"]);
+    server.kill();
+    // What changes meanwhile is told once.
+    write(reports.path(), 1);
+    let server = start(data.path(), reports.path());
+    wait_for(&server, &["Ready", "Pending", "Ready", "Unknown"]);
+}
+
+#[test]
 fn what_changed_is_told_newest_first() {
     let (data, reports) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     fill_store(data.path());
