@@ -1,11 +1,13 @@
 //! One app in one cluster: its manifests, the cluster's report, and the verdicts on it.
 
+mod absent;
 mod found;
 mod manifests;
 mod marks;
 mod rechecks;
 mod settle;
 mod staleness;
+mod uncovered;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::BuildHasher;
@@ -26,6 +28,7 @@ use found::Found;
 use manifests::Manifests;
 use settle::settle;
 use staleness::Staleness;
+pub(crate) use uncovered::Uncovered;
 
 /// Hashes stored reports, to recognize an unchanged one. Seeded anew in each process, since clusters choose them.
 static REPORT_HASHER: LazyLock<foldhash::quality::RandomState> = LazyLock::new(Default::default);

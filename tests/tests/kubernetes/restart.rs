@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use kindsight_cluster::Options;
+use kindsight_cluster::{Cluster, Credentials, Options};
 use serde_json::{Value, json};
 
+use crate::rights::{binding, role};
 use crate::stage::{NAMESPACE, SHOP, Stage, labelled, resources, workload};
 
 const HISTORY: &str = "/v2/projects/-/composite-apps/shop/-/deployment-intent-groups/web/history";
@@ -49,6 +50,10 @@ fn is_fresh(answer: &Value) -> bool {
     answer["stale-since"].is_null()
 }
 
+fn admin(cluster: &Cluster) -> Credentials {
+    cluster.admin().clone()
+}
+
 /// Names and times since when of all resources.
 fn since(answer: &Value) -> Vec<(String, String)> {
     let list = |of: &Value, name: &str| of[name].as_array().cloned().unwrap_or_default();
@@ -85,17 +90,17 @@ fn kill(stage: &mut Stage) {
 
 #[test]
 fn what_was_known_is_stale_after_a_kill_until_it_is_heard_and_only_what_changed_is_told() {
-    let stage = Stage::start(&[Options::api_server("edge01")], |it| it.admin().clone());
+    let stage = Stage::start(&[Options::api_server("edge01")], admin);
     let Some(mut stage) = stage else { return };
     let data = tempfile::tempdir().expect("a folder");
-    stage.start_server(data.path());
+    stage.start_server(data.path(), admin);
     let before = deploy(&stage);
     let known = transitions(&stage);
     kill(&mut stage);
 
     // The cluster cannot be reached at the start: what was known is all that there is.
     stage.clusters[0].pause();
-    stage.start_server(data.path());
+    stage.start_server(data.path(), admin);
     let answer = stage.server.get(SHOP).expect("what was known");
     assert_eq!(resources(&answer), resources(&before));
     assert_eq!(answer["ready-status"], "Ready");
@@ -119,7 +124,7 @@ fn what_was_known_is_stale_after_a_kill_until_it_is_heard_and_only_what_changed_
         assert!(stage.clusters[0].delete(&format!("{maps}/{name}")));
     }
     set_status(&stage, false);
-    stage.start_server(data.path());
+    stage.start_server(data.path(), admin);
     let answer = stage.wait(SHOP, "what changed is heard", |it| {
         is_fresh(it) && it["ready-status"] == "Pending"
     });
@@ -143,4 +148,45 @@ fn what_was_known_is_stale_after_a_kill_until_it_is_heard_and_only_what_changed_
         "settings Present > NotPresent",
     ];
     assert_eq!(news, expected);
+}
+
+#[test]
+fn what_may_not_be_seen_any_more_after_a_kill_is_unknown_and_not_gone() {
+    const TOKEN: &str = "watchertoken";
+    let token = |_: &Cluster| Credentials::Token(TOKEN.to_owned());
+    let options = [Options::api_server("edge01").user("watcher", &[], TOKEN)];
+    let Some(mut stage) = Stage::start(&options, token) else {
+        return;
+    };
+    let data = tempfile::tempdir().expect("a folder");
+    stage.start_server(data.path(), token);
+    stage.clusters[0].apply(&role(&["configmaps", "services"]));
+    stage.clusters[0].apply(&binding());
+    stage.clusters[0].apply(&config("settings"));
+    let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "front"},
+        "spec": {"ports": [{"port": 80}]}});
+    stage.clusters[0].apply(&labelled(service, "front"));
+    let before = stage.wait(SHOP, "both are seen", |it| {
+        is_fresh(it) && resources(it).len() == 2
+    });
+    let known = transitions(&stage);
+    kill(&mut stage);
+
+    stage.clusters[0].apply(&role(&["configmaps"]));
+    stage.start_server(data.path(), token);
+    let answer = stage.wait(SHOP, "the rest is heard", is_fresh);
+    let service = "edge01 front Service/front Unknown NotReported";
+    let told = resources(&answer);
+    assert!(told.iter().any(|it| it.ends_with(service)), "{told:?}");
+    assert_eq!(answer["ready-status"], "Unknown");
+
+    stage.clusters[0].apply(&role(&["configmaps", "services"]));
+    let answer = stage.wait(SHOP, "the right is used", |it| {
+        it["ready-status"] != "Unknown"
+    });
+    assert_eq!(resources(&answer), resources(&before));
+    let news = transitions(&stage)[known.len()..].to_vec();
+    let of_service: Vec<&String> = news.iter().filter(|it| it.starts_with("front")).collect();
+    assert_eq!(of_service.len(), 2, "{news:?}");
+    assert_eq!(news.len(), 4, "{news:?}");
 }

@@ -75,7 +75,7 @@ impl Stage {
     }
 
     /// Starts a server over a data folder, instead of the one that runs; it lists what is gone for a minute.
-    pub(crate) fn start_server(&mut self, data: &Path) {
+    pub(crate) fn start_server(&mut self, data: &Path, who: impl Fn(&Cluster) -> Credentials) {
         self.end_server();
         let DataDir {
             store,
@@ -85,7 +85,7 @@ impl Stage {
         assert!(remembered.is_some(), "the file is in use");
         let clusters = self.clusters.iter();
         let (runtime, server) = serve(Settings {
-            clusters: clusters.map(|it| source(it, it.admin())).collect(),
+            clusters: clusters.map(|it| source(it, &who(it))).collect(),
             gone_for: Duration::from_mins(1),
             remembered,
             cache: Some(cache),

@@ -59,7 +59,14 @@ impl Pipeline {
             }
             ClusterEvent::Removed { cluster } => self.forget_cluster(&cluster, now_ms),
             ClusterEvent::Facts { cluster, facts } => {
-                self.change_connection(&cluster, now_ms, |it| it.facts = Some(shown(*facts)));
+                let facts = shown(*facts);
+                let known = self.connections.get(&cluster);
+                let known = known.and_then(|it| it.facts.as_ref());
+                if known.is_some_and(|known| known.not_covered != facts.not_covered) {
+                    // What is missing since the start may be known to be gone now.
+                    self.forget_at_ms = Some(now_ms);
+                }
+                self.change_connection(&cluster, now_ms, |it| it.facts = Some(facts));
             }
             ClusterEvent::Unreadable {
                 cluster,

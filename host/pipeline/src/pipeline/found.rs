@@ -6,6 +6,7 @@ use kindsight_status::ApplicationKey;
 
 use super::Pipeline;
 use crate::application_state::ApplicationState;
+use crate::placement::Uncovered;
 
 impl Pipeline {
     /// Judges what a cluster has of an app of an application that nobody recorded.
@@ -26,9 +27,10 @@ impl Pipeline {
             return;
         }
         let (goal, gone_for) = (self.swap.goal(), self.gone_for);
+        let absence = (gone_for, Uncovered::of(self.connections.get(cluster)));
         let state = self.states.entry(key.clone());
         let state = state.or_insert_with(|| ApplicationState::found(name, goal));
-        let is_set_back = state.report(cluster, report, &self.interpreters, gone_for, now_ms);
+        let is_set_back = state.report(cluster, report, &self.interpreters, absence, now_ms);
         if let Some(faults) = self.cluster_faults.get(cluster) {
             state.change_all(cluster, |it| it.set_cluster_faults(faults));
         }
@@ -50,7 +52,7 @@ impl Pipeline {
         let mut changed = Vec::new();
         let mut next: Option<i64> = None;
         for (key, state) in &mut self.states {
-            if state.forget_gone(self.gone_for, now_ms) {
+            if state.forget_gone(self.gone_for, &self.connections, now_ms) {
                 changed.push(key.clone());
             }
             next = next

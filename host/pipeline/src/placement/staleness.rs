@@ -53,6 +53,16 @@ impl Staleness {
         self.not_heard = Some(since);
     }
 
+    /// Since when what is shown is known from before the start; none where it was heard since.
+    pub(super) fn into_not_heard(self) -> Option<Shown> {
+        self.not_heard
+    }
+
+    /// Marks the cluster as heard since the start.
+    pub(super) fn heard(&mut self) {
+        self.not_heard = None;
+    }
+
     /// Returns whether the report comes from the store.
     pub(super) fn is_remembered(&self) -> bool {
         self.is_remembered

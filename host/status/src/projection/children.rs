@@ -109,7 +109,7 @@ impl<'a> Index<'a> {
         for (position, resource) in resources.iter().enumerate() {
             match &resource.object {
                 Some(object) => index.add(object, position),
-                None if resource.role == Role::Gone => index.add_by_name(resource, position),
+                None if resource.role != Role::Sent => index.add_by_name(resource, position),
                 None => {}
             }
         }
@@ -127,7 +127,8 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// Adds what is gone since before the start: its uid is not known any more.
+    /// Adds a resource without its object, whose uid is not known: it cannot be read, or was known before the
+    /// start.
     fn add_by_name(&mut self, resource: &'a ResourceView, position: usize) {
         let name: Name<'a> = (&resource.gvk.kind, &resource.namespace, &resource.name);
         self.names.entry(name).or_default().add(position);

@@ -63,6 +63,18 @@ impl Unseen {
         Self::of(last.into(), verdict, since_ms, Role::Gone)
     }
 
+    /// What was known before the start and is not reported, until it is known whether its Kind is covered.
+    pub fn unconfirmed(last: LastKnown, verdict: Verdict) -> Self {
+        Self {
+            gvk: last.gvk,
+            namespace: last.namespace,
+            name: last.name,
+            last: last.object,
+            verdict,
+            role: Role::Unsent,
+        }
+    }
+
     /// An object that was there until then, in Unix milliseconds, when the cluster ceased to report on its
     /// Kind.
     pub fn not_covered(last: impl Into<LastKnown>, since_ms: i64) -> Self {

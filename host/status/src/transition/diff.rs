@@ -239,8 +239,11 @@ impl Diff {
 
 /// The element that matches: most often it is where it was.
 fn find<T>(all: &[T], at: usize, matches: impl Fn(&T) -> bool) -> Option<&T> {
-    let here = all.get(at).filter(|it| matches(it));
-    here.or_else(|| all.iter().find(|it| matches(it)))
+    // Or beside it, where one came or went before it.
+    let near = [at, at.saturating_add(1), at.saturating_sub(1)];
+    let here = near.into_iter().filter_map(|at| all.get(at));
+    let here = here.chain(all);
+    here.into_iter().find(|it| matches(it))
 }
 
 #[cfg(test)]

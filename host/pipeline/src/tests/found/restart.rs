@@ -1,10 +1,14 @@
 //! What was last known of an application that was found, after a restart.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use kindsight_clusters::{ClusterEvent, ClusterFacts};
 
 use super::reports::{
     GONE_FOR_MS, Has, deployment, has, object, removed, shop, stage, stale, synced,
 };
+use crate::Event;
 use crate::tests::stage::Stage;
 
 impl Stage {
@@ -90,13 +94,22 @@ fn what_changed_meanwhile_is_a_transition_and_what_went_is_gone() {
     stage.tell(has("p+a", "front", [broken]), 6000);
     // Of the other cluster nothing comes: it has nothing any more.
     stage.pipeline.handle(synced("p+b"), 7000);
+    // Until it is known whether its Kind is covered, what is missing stays as it was, and stale.
+    let stale: Vec<bool> = stage
+        .lines()
+        .iter()
+        .map(|it| it.ends_with("stale"))
+        .collect();
+    assert_eq!(stale, [true, true, true]);
+    assert_eq!(stage.pipeline.recheck(|| 7000), Some(8000));
+    assert_eq!(stage.pipeline.recheck(|| 9000), Some(6000 + GONE_FOR_MS));
     let after = stage.shop_history();
     assert_eq!(
         after[..after.len() - history.len()],
         [
-            "07Z front Ready > NotPresent -",
+            "09Z front Ready > NotPresent -",
+            "09Z side Pending > NotPresent -",
             "06Z front-1 Ready > - -",
-            "06Z side Pending > NotPresent -",
             "06Z front Ready > Pending generic",
         ]
     );
@@ -113,6 +126,56 @@ fn what_changed_meanwhile_is_a_transition_and_what_went_is_gone() {
         Some(7000 + GONE_FOR_MS)
     );
     assert_eq!(stage.lines().len(), 2);
+}
+
+#[test]
+fn what_is_missing_since_the_start_of_a_kind_that_is_not_covered_is_unknown_until_it_is() {
+    let facts = |not_covered: &[&str]| {
+        let facts = ClusterFacts {
+            not_covered: not_covered.iter().map(|it| Arc::from(*it)).collect(),
+            ..ClusterFacts::default()
+        };
+        Event::Cluster(ClusterEvent::Facts {
+            cluster: "p+a".parse().unwrap(),
+            facts: Box::new(facts),
+        })
+    };
+    let mut stage = stage();
+    stage.pipeline.expect_cluster(&"p+a".parse().unwrap(), 0);
+    let widget = object("Widget", "side", None, true);
+    stage.tell(has("p+a", "front", [deployment("front"), widget]), 1000);
+    stage.restart(&["p+a"], 5000);
+    stage.pipeline.handle(facts(&[]), 5500);
+    stage.tell(has("p+a", "front", [deployment("front")]), 6000);
+    stage.pipeline.handle(synced("p+a"), 6000);
+    stage
+        .pipeline
+        .handle(facts(&["Widget.apps: not allowed: forbidden"]), 6900);
+    let known = stage.shop_history();
+    assert_eq!(stage.pipeline.recheck(|| 8000), None);
+    let line = "front p+a root side Unknown NotReported 6000";
+    assert_eq!(stage.lines()[1], line);
+    assert_eq!(stage.ready(), "Unknown");
+    // It stays so, whatever else is reported.
+    stage.tell(has("p+a", "front", [deployment("front")]), 9000);
+    assert_eq!(stage.lines()[1], line);
+    // The right came, and it is not there.
+    stage.pipeline.handle(facts(&[]), 10_000);
+    assert_eq!(
+        stage.pipeline.recheck(|| 10_000),
+        Some(10_000 + GONE_FOR_MS)
+    );
+    assert_eq!(stage.ready(), "Ready");
+    let history = stage.shop_history();
+    assert_eq!(
+        history[..history.len() - known.len()],
+        [
+            "10Z - Unknown > Ready -",
+            "10Z side Unknown > NotPresent -",
+            "08Z - Ready > Unknown -",
+            "08Z side Ready > Unknown -",
+        ]
+    );
 }
 
 #[test]
