@@ -81,6 +81,7 @@ fn stuck(name: &str) -> Object {
 
 fn group(label: &str, objects: Vec<Object>) -> ReportedGroup {
     ReportedGroup {
+        related: [].into(),
         covered: Arc::default(),
         label: label.into(),
         objects: objects.into(),

@@ -58,7 +58,13 @@ pub enum ClusterEvent {
         /// All that it has of the app.
         report: Box<ApplicationReport>,
     },
-    /// The cluster is no longer configured: all that it reported is to be forgotten. Its last event.
+    /// The cluster is configured, and was not heard yet.
+    Added {
+        /// The cluster.
+        cluster: ClusterName,
+    },
+    /// The cluster is no longer configured: all that it reported is to be forgotten. Its last event, unless
+    /// it is [added](ClusterEvent::Added) again.
     Removed {
         /// The cluster.
         cluster: ClusterName,
@@ -79,6 +85,12 @@ pub enum ClusterEvent {
         /// The faults, as text for people; at most some tens.
         faults: Vec<String>,
     },
+    /// The cluster was asked and answered: all that it said before was sent before this event. Sent every few
+    /// seconds by sources that ask, while the cluster is heard.
+    Heard {
+        /// The cluster.
+        cluster: ClusterName,
+    },
     /// All reports of the cluster were sent before this event.
     ///
     /// Sent once after the start, and once after each [`ClusterEvent::Stale`].
@@ -86,12 +98,12 @@ pub enum ClusterEvent {
         /// The cluster.
         cluster: ClusterName,
     },
-    /// The cluster cannot be reached. Its reports stay, and may be out of date until the next
-    /// [`ClusterEvent::Synced`]. Reported once for each reason.
+    /// The cluster, or a part of it that matters, is not heard. Its reports stay, and may be out of date until
+    /// the next [`ClusterEvent::Synced`]. Reported once for each reason.
     Stale {
         /// The cluster.
         cluster: ClusterName,
-        /// The reason, as text for people.
+        /// The reason, as text for people: all of it, such as `the cluster cannot be reached: …`.
         reason: String,
     },
 }
@@ -108,8 +120,11 @@ impl ClusterEvent {
             | Self::Unreadable { cluster, .. }
             | Self::Application { cluster, .. }
             | Self::Faults { cluster, .. }
+            | Self::Heard { cluster }
             | Self::Synced { cluster } => Some(cluster),
-            Self::Removed { .. } | Self::Facts { .. } | Self::Stale { .. } => None,
+            Self::Added { .. } | Self::Removed { .. } | Self::Facts { .. } | Self::Stale { .. } => {
+                None
+            }
         }
     }
 }
@@ -128,7 +143,10 @@ pub struct ApplicationReport {
     pub hooks: BTreeSet<usize>,
     /// Objects of it that could not be read.
     pub rejected: Vec<Rejected>,
-    /// The Kinds of which these are all that the application has.
+    /// Objects that its own name by a relation and that belong to others, for those who judge: never listed,
+    /// never counted.
+    pub related: Vec<Object>,
+    /// The Kinds of which everything was searched that its objects may name by a relation.
     pub covered: CoveredKinds,
 }
 

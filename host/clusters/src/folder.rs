@@ -209,7 +209,8 @@ impl<E: From<ClusterEvent>> Follower<E> {
     async fn send_stale(&mut self, error: &str) -> Result<(), Closed> {
         self.is_sync_due = false;
         let cluster = self.cluster.name.clone();
-        let reason = format!("its reports cannot be listed: {error}");
+        let reason =
+            format!("the cluster cannot be reached: its reports cannot be listed: {error}");
         self.send(ClusterEvent::Stale { cluster, reason }).await
     }
 

@@ -10,14 +10,20 @@
 mod connection;
 mod decode;
 mod discovery;
+mod identity;
 mod inventory;
 mod jitter;
 mod kind_watch;
 mod kubeconfig;
+mod list;
 mod membership;
+mod plugin;
+mod run;
+mod selector;
 mod session;
 mod shallow;
 mod told;
+mod uid;
 mod watches;
 
 use std::collections::BTreeSet;
@@ -27,14 +33,13 @@ use std::time::Duration;
 
 use kindsight_model::{ClusterName, clean};
 use tokio::sync::mpsc::Sender;
-use tokio::time::sleep;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::{ApplicationReport, ClusterEvent};
-use inventory::GroupId;
-use jitter::Backoff;
-use session::{Session, SessionEnd};
+use crate::{ClusterEvent, ClusterSource, Needs};
+use run::Run;
 
+pub use identity::Identities;
 pub use kubeconfig::{KubeconfigError, kubeconfig_clusters};
 pub use membership::ApplicationRule;
 
@@ -47,6 +52,8 @@ pub struct KubernetesCluster {
     name: ClusterName,
     /// Its name where it was configured, for people.
     origin: Arc<str>,
+    /// True if it was taken because a kubeconfig has it, and not asked for by name.
+    is_found: bool,
     access: Access,
     options: WatchOptions,
 }
@@ -59,6 +66,8 @@ enum Access {
         path: PathBuf,
         /// The current one where none is named.
         context: Option<String>,
+        /// What the kubeconfig said of it when it was configured, as a number.
+        content: Option<u64>,
     },
     /// The service account of the Pod that this runs in.
     InCluster,
@@ -99,18 +108,22 @@ const LEFT_OUT: [&str; 6] = [
 ];
 
 impl KubernetesCluster {
-    /// A cluster by a context of a kubeconfig; by its current one where none is named.
+    /// A cluster by a context of a kubeconfig; by its current one where none is named. Reads the file, so that
+    /// it differs from itself after what the file says of the context was changed.
     pub fn from_kubeconfig(
         name: ClusterName,
         path: impl Into<PathBuf>,
         context: Option<String>,
     ) -> Self {
+        let path = path.into();
         let origin = context.as_deref().unwrap_or("current");
         Self {
             name,
             origin: clean(origin, REASON_BYTES_MAX).into(),
+            is_found: false,
             access: Access::Kubeconfig {
-                path: path.into(),
+                content: kubeconfig::content(&path, context.as_deref()),
+                path,
                 context,
             },
             options: WatchOptions::default(),
@@ -122,6 +135,7 @@ impl KubernetesCluster {
         Self {
             name,
             origin: "in-cluster".into(),
+            is_found: false,
             access: Access::InCluster,
             options: WatchOptions::default(),
         }
@@ -143,94 +157,17 @@ impl KubernetesCluster {
         &self.origin
     }
 
-    /// Sends the events of the cluster, until `shutdown` is cancelled or `events` is closed.
-    pub async fn run<E: From<ClusterEvent>>(self, events: Sender<E>, shutdown: CancellationToken) {
-        let run = Run {
-            cluster: self,
-            events,
-            known: BTreeSet::new(),
-            told_stale: None,
-        };
+    /// Sends the events of the cluster, until `shutdown` is cancelled or `events` is closed. A change of
+    /// `configured` begins a new session.
+    pub async fn run<E: From<ClusterEvent>>(
+        self,
+        configured: watch::Receiver<ClusterSource>,
+        events: Sender<E>,
+        needs: Needs,
+        shutdown: CancellationToken,
+    ) {
+        let run = Run::new(self, configured, events, needs);
         // Cancelled, or the channel is closed: nothing left to do in both cases.
         let _ = shutdown.run_until_cancelled(run.run()).await;
-    }
-}
-
-/// The channel of events is closed.
-struct Closed;
-
-/// The way of events to the pipeline.
-struct Run<E> {
-    cluster: KubernetesCluster,
-    events: Sender<E>,
-    /// The groups that were reported and not yet reported as empty.
-    known: BTreeSet<GroupId>,
-    /// The last reason why the cluster was not heard; none while it is.
-    told_stale: Option<String>,
-}
-
-impl<E: From<ClusterEvent>> Run<E> {
-    /// One session after the other. What was reported stays until the next session has seen everything.
-    async fn run(mut self) -> Result<(), Closed> {
-        let mut backoff = Backoff::default();
-        loop {
-            let end = match Session::connect(&self.cluster).await {
-                Ok(session) => {
-                    backoff = Backoff::default();
-                    session.run(&mut self).await
-                }
-                Err(why) => SessionEnd::Failed(why),
-            };
-            match end {
-                SessionEnd::Closed => return Err(Closed),
-                SessionEnd::Failed(why) => self.stale(&why).await?,
-            }
-            sleep(backoff.next()).await;
-        }
-    }
-
-    /// Tells once for each reason that the cluster is not heard.
-    async fn stale(&mut self, why: &str) -> Result<(), Closed> {
-        let reason = clean(why, REASON_BYTES_MAX).into_owned();
-        if self.told_stale.as_ref() == Some(&reason) {
-            return Ok(());
-        }
-        self.told_stale = Some(reason.clone());
-        let cluster = self.cluster.name.clone();
-        self.send(ClusterEvent::Stale { cluster, reason }).await
-    }
-
-    /// Tells that the cluster is heard, and all of it was reported.
-    async fn synced(&mut self) -> Result<(), Closed> {
-        self.told_stale = None;
-        let cluster = self.cluster.name.clone();
-        self.send(ClusterEvent::Synced { cluster }).await
-    }
-
-    /// Sends reports, and notes which groups have something.
-    async fn report(&mut self, reports: Vec<ApplicationReport>) -> Result<(), Closed> {
-        for report in reports {
-            let group = GroupId {
-                application: report.application.clone(),
-                app: Arc::clone(&report.app),
-            };
-            let is_known = if report.objects.is_empty() && report.rejected.is_empty() {
-                self.known.remove(&group)
-            } else {
-                self.known.insert(group);
-                true
-            };
-            if is_known {
-                let cluster = self.cluster.name.clone();
-                let report = Box::new(report);
-                self.send(ClusterEvent::Application { cluster, report })
-                    .await?;
-            }
-        }
-        Ok(())
-    }
-
-    async fn send(&self, event: ClusterEvent) -> Result<(), Closed> {
-        self.events.send(event.into()).await.map_err(|_| Closed)
     }
 }

@@ -19,11 +19,14 @@
 mod event;
 mod folder;
 mod kubernetes;
+mod needs;
 mod source;
 
 pub use event::{ApplicationReport, ClusterEvent, ClusterFacts, FACTS_EVERY};
 pub use folder::FolderCluster;
 pub use kubernetes::{
-    ApplicationRule, KubeconfigError, KubernetesCluster, WatchOptions, kubeconfig_clusters,
+    ApplicationRule, Identities, KubeconfigError, KubernetesCluster, WatchOptions,
+    kubeconfig_clusters,
 };
+pub use needs::{Needs, RelatedKinds, RelatedRules};
 pub use source::{ClusterSource, ParseClusterError};

@@ -5,9 +5,10 @@ use std::str::FromStr;
 
 use kindsight_model::{ClusterName, NameError};
 use tokio::sync::mpsc::Sender;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::{ClusterEvent, FolderCluster, KubernetesCluster};
+use crate::{ClusterEvent, FolderCluster, KubernetesCluster, Needs};
 
 /// A cluster, by the source of its reports. Another kind of source is another variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,14 +39,30 @@ impl ClusterSource {
         }
     }
 
+    /// Returns whether a source that runs can go on by the configuration `other`, without forgetting what it
+    /// reported.
+    pub fn can_become(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Kubernetes(this), Self::Kubernetes(other)) => this.name() == other.name(),
+            _ => self == other,
+        }
+    }
+
     /// Sends the cluster's events, until `shutdown` is cancelled or `events` is closed.
     ///
-    /// Called once for each cluster. Waits while `events` is full, and holds a bounded number of
-    /// reports meanwhile. Cancellation is prompt.
-    pub async fn run<E: From<ClusterEvent>>(self, events: Sender<E>, shutdown: CancellationToken) {
+    /// Called once for each cluster. A folder has what it has, whatever the needs. Waits while `events` is
+    /// full, and holds a bounded number of reports meanwhile. Cancellation is prompt. `configured` has the
+    /// configurations that it [can become](Self::can_become), as they change.
+    pub async fn run<E: From<ClusterEvent>>(
+        self,
+        configured: watch::Receiver<Self>,
+        events: Sender<E>,
+        needs: Needs,
+        shutdown: CancellationToken,
+    ) {
         match self {
             Self::Folder(cluster) => cluster.run(events, shutdown).await,
-            Self::Kubernetes(cluster) => cluster.run(events, shutdown).await,
+            Self::Kubernetes(cluster) => cluster.run(configured, events, needs, shutdown).await,
         }
     }
 }

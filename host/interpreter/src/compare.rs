@@ -32,6 +32,8 @@ pub struct ReportedGroup {
     pub label: Arc<str>,
     /// The objects.
     pub objects: Arc<[Object]>,
+    /// Objects that they name by a relation and that belong elsewhere: not judged.
+    pub related: Arc<[Object]>,
     /// The Kinds of which these are all.
     pub covered: Arc<CoveredKinds>,
 }
@@ -156,7 +158,7 @@ impl Comparer {
         now_ms: i64,
         should_stop: &dyn Fn() -> bool,
     ) -> bool {
-        let siblings = Siblings::of(Arc::clone(&group.objects));
+        let siblings = Siblings::beside(&group.objects, &group.related);
         let siblings = siblings.covered(Arc::clone(&group.covered));
         for object in group.objects.iter() {
             if should_stop() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kindsight_contract::{Claim, Node, ranked};
+use kindsight_contract::{Claim, Node, RelatedRule, ranked};
 use kindsight_model::{Gvk, KindPattern, Source};
 use sha2::{Digest as _, Sha256};
 
@@ -131,6 +131,13 @@ impl Published {
         self.live
             .iter()
             .map(|live| (live.source, &live.interpreter))
+    }
+
+    /// The rules for related objects of all live interpreters, each with the pattern of the objects it is for.
+    pub fn related_rules(&self) -> impl Iterator<Item = (&KindPattern, &RelatedRule)> {
+        let kinds = self.live.iter();
+        let kinds = kinds.flat_map(|live| &live.interpreter.description().kinds);
+        kinds.flat_map(|kind| kind.related.iter().map(|it| (&kind.pattern, &it.rule)))
     }
 
     /// Statistics of the interpreter of this name, over all workers, since it became live with

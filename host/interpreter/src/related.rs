@@ -44,6 +44,14 @@ impl Siblings {
         }
     }
 
+    /// Objects that were reported together, and others that some of them name by a relation.
+    pub fn beside(objects: &Arc<[Object]>, related: &[Object]) -> Self {
+        if related.is_empty() {
+            return Self::of(Arc::clone(objects));
+        }
+        Self::of(objects.iter().chain(related).cloned().collect())
+    }
+
     /// No objects: the object is judged alone.
     pub fn none() -> Self {
         Self::default()

@@ -106,7 +106,7 @@ impl<'t> SettingsTrial<'t> {
         let stats = Arc::<CallStats>::default();
         let mut worker = Worker::isolated(self.limits.clone(), stats);
         for group in groups {
-            let siblings = Siblings::of(Arc::clone(&group.objects));
+            let siblings = Siblings::beside(&group.objects, &group.related);
             let siblings = siblings.covered(Arc::clone(&group.covered));
             let asked = group.objects.iter();
             for object in asked.filter(|it| live.differs(set, &it.gvk)) {

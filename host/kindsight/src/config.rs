@@ -1,6 +1,7 @@
 //! Configuration of `kindsight serve`: its flags, which are the only list of settings.
 
 mod cluster_table;
+pub(crate) mod follow;
 mod kubeconfig;
 mod limits;
 
@@ -109,6 +110,24 @@ pub(crate) struct ServeArgs {
     pub(crate) interpreter_limits: InterpreterArgs,
     #[command(flatten)]
     pub(crate) rest_limits: RestArgs,
+}
+
+impl ServeArgs {
+    /// The clusters that it names. Reads kubeconfigs.
+    ///
+    /// # Errors
+    /// A kubeconfig cannot be read, or a table cannot be meant.
+    pub(crate) fn sources(&self) -> anyhow::Result<Vec<ClusterSource>> {
+        let mut clusters = self.clusters.clone();
+        for table in &self.cluster_tables {
+            let source = table.source(self.watch_lifetime);
+            clusters.push(source.map_err(anyhow::Error::msg)?);
+        }
+        for kubeconfig in &self.kubeconfigs {
+            clusters.extend(kubeconfig.clusters(self.watch_lifetime)?);
+        }
+        Ok(clusters)
+    }
 }
 
 /// Parser of a time span with its unit.

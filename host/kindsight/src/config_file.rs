@@ -40,14 +40,22 @@ pub(crate) fn read(argv: Vec<OsString>) -> anyhow::Result<Cli> {
     })
 }
 
-/// Flags for the settings of a file that neither the command line nor the environment gives.
-fn flags(file: &Path, given: &ArgMatches) -> anyhow::Result<Vec<OsString>> {
+/// The settings of a configuration file.
+///
+/// # Errors
+/// When it cannot be read, is no TOML, or is larger than [`FILE_BYTES_MAX`].
+pub(crate) fn table(file: &Path) -> anyhow::Result<toml::Table> {
     let size = std::fs::metadata(file)?.len();
     anyhow::ensure!(
         size <= FILE_BYTES_MAX,
         "{size} bytes are over the limit of {FILE_BYTES_MAX} bytes"
     );
-    let table: toml::Table = std::fs::read_to_string(file)?.parse()?;
+    Ok(std::fs::read_to_string(file)?.parse()?)
+}
+
+/// Flags for the settings of a file that neither the command line nor the environment gives.
+fn flags(file: &Path, given: &ArgMatches) -> anyhow::Result<Vec<OsString>> {
+    let table = table(file)?;
     let command = Cli::command();
     let serve = command
         .find_subcommand("serve")

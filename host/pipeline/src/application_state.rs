@@ -38,6 +38,8 @@ pub struct ReportedObjects {
     pub placement: String,
     /// The objects that were reported together, in the report's order.
     pub objects: Arc<[Object]>,
+    /// Objects that they name by a relation and that belong elsewhere.
+    pub related: Arc<[Object]>,
     /// The Kinds of which these are all.
     pub covered: Arc<CoveredKinds>,
 }
@@ -193,14 +195,7 @@ impl ApplicationState {
     pub(crate) fn reported(&self, key: &ApplicationKey) -> impl Iterator<Item = ReportedObjects> {
         let apps = self.apps.iter();
         let placements = apps.flat_map(|(app, all)| all.iter().map(move |it| (app, it)));
-        placements.filter_map(move |(app, placement)| {
-            let (objects, covered) = placement.reported()?;
-            Some(ReportedObjects {
-                placement: format!("{key}/{app}/{}", placement.cluster()),
-                objects: Arc::clone(objects),
-                covered: Arc::clone(covered),
-            })
-        })
+        placements.filter_map(move |(app, placement)| placement.reported(key, app))
     }
 
     fn placements(&mut self) -> impl Iterator<Item = &mut Placement> {

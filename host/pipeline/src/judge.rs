@@ -15,12 +15,7 @@ pub(crate) struct Judge<'p> {
 }
 
 impl Judge<'_> {
-    /// Judges a whole report.
-    pub(crate) fn judge(self, siblings: &Arc<Siblings>, now_ms: i64) -> Vec<Verdict> {
-        self.judge_among(siblings.objects(), siblings, now_ms)
-    }
-
-    /// Judges some objects of a report.
+    /// Judges objects of a report.
     pub(crate) fn judge_among(
         self,
         objects: &Arc<[Object]>,

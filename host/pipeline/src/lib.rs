@@ -24,6 +24,7 @@ mod due;
 mod event;
 mod follow;
 mod judge;
+mod needs;
 mod pipeline;
 mod placement;
 mod progress;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kindsight_appcontext::{AppContexts, ContextList, ContextSnapshot, Records};
+use kindsight_clusters::Needs;
 use kindsight_interpreter::Interpreters;
 use kindsight_model::{ClusterName, ContextId};
 use kindsight_status::{ApplicationKey, ConnectionView, ReadModel, Staleness, TransitionCause};
@@ -19,6 +20,7 @@ use crate::application_state::{ApplicationState, ReportedObjects};
 use crate::due::{self, Rounds};
 use crate::event::Event;
 use crate::judge::Judge;
+use crate::needs::Asked;
 use crate::progress::Progress;
 use crate::publisher::Publisher;
 use crate::swap::Swap;
@@ -51,6 +53,7 @@ pub struct Pipeline {
     /// Number of reports handled so far.
     reports: u64,
     swap: Swap,
+    asked: Asked,
 }
 
 /// The result of loading what is stored.
@@ -72,6 +75,7 @@ impl Pipeline {
             contexts: AppContexts::new(Arc::clone(&store)),
             records: Records::new(store),
             swap: Swap::new(interpreters.published()),
+            asked: Asked::by(&interpreters.published()),
             interpreters,
             publisher: Publisher::new(read_model),
             states: HashMap::new(),
@@ -260,7 +264,12 @@ impl Pipeline {
     /// with events in between, until [`swap_pending`](Self::swap_pending) is false.
     pub fn follow_swap(&mut self, now_ms: i64) {
         let (states, interpreters) = (&mut self.states, &self.interpreters);
-        for (key, change) in self.swap.slice(states, interpreters, now_ms) {
+        let before = self.swap.goal().generation();
+        let changed = self.swap.slice(states, interpreters, now_ms);
+        if self.swap.goal().generation() != before {
+            self.asked.follow(self.swap.goal());
+        }
+        for (key, change) in changed {
             if let Some(state) = self.states.get(&key) {
                 let (view, cause) = (|| state.view(&key), TransitionCause::Interpreters);
                 self.publisher
@@ -269,6 +278,11 @@ impl Pipeline {
             }
         }
         self.swap.published();
+    }
+
+    /// What the published interpreters need of the sources of clusters.
+    pub fn needs(&self) -> Needs {
+        self.asked.needs()
     }
 
     /// The progress of swaps, for other threads to read.

@@ -19,8 +19,11 @@ use kindsight_model::{
     Bundle, ClusterName, Coverage, CoveredKinds, DeploymentId, Object, Rejected, Verdict,
     decode_status,
 };
-use kindsight_status::{ClusterInput, ClusterView, FAULTS_SHOWN_MAX, Reported, project};
+use kindsight_status::{
+    ApplicationKey, ClusterInput, ClusterView, FAULTS_SHOWN_MAX, Reported, project,
+};
 
+use crate::application_state::ReportedObjects;
 use crate::due::Due;
 use crate::judge::Judge;
 use crate::recheck::Recheck;
@@ -41,6 +44,8 @@ pub(crate) struct Placement {
     manifests: Manifests,
     /// The last report; none until there was one.
     reported: Option<Arc<[Object]>>,
+    /// Objects that its own name by a relation and that belong elsewhere: seen by rules, never shown.
+    related: Arc<[Object]>,
     /// The hash of the last report that came from the store.
     stored_hash: Option<u64>,
     /// The items of the last report that could not be read.
@@ -97,6 +102,7 @@ impl Placement {
             namespace: "".into(),
             manifests: Manifests::default(),
             reported: None,
+            related: Arc::default(),
             stored_hash: None,
             rejected: Arc::default(),
             coverage: Coverage::default(),
@@ -148,15 +154,21 @@ impl Placement {
         self.view.clone()
     }
 
-    /// The objects of the last report, as each other's related objects; none until there was one.
+    /// The objects of the last report, as each other's related objects, with those beside them; none until
+    /// there was one.
     fn siblings(&self) -> Option<Arc<Siblings>> {
-        let siblings = Siblings::of(Arc::clone(self.reported.as_ref()?));
+        let siblings = Siblings::beside(self.reported.as_ref()?, &self.related);
         Some(Arc::new(siblings.covered(Arc::clone(&self.covered))))
     }
 
-    /// The objects of the last report, and the Kinds of which they are all; none until there was one.
-    pub(crate) fn reported(&self) -> Option<(&Arc<[Object]>, &Arc<CoveredKinds>)> {
-        Some((self.reported.as_ref()?, &self.covered))
+    /// The last report on an app of an application, for shadow runs; none until there was one.
+    pub(crate) fn reported(&self, key: &ApplicationKey, app: &str) -> Option<ReportedObjects> {
+        Some(ReportedObjects {
+            placement: format!("{key}/{app}/{}", self.cluster),
+            objects: Arc::clone(self.reported.as_ref()?),
+            related: Arc::clone(&self.related),
+            covered: Arc::clone(&self.covered),
+        })
     }
 
     /// Handles a report of the cluster and judges it. Verdicts of the next set on the previous report are
@@ -183,18 +195,20 @@ impl Placement {
         self.report_faults = faults_of(&bundle.rejected);
         self.covered = Arc::new(bundle.covered_kinds());
         self.reported = Some(bundle.objects.into());
+        self.related = Arc::default();
         self.rejected = bundle.rejected.into();
         self.coverage = bundle.coverage;
     }
 
     /// Judges the last report; verdicts on equal objects come from the memo.
     pub(crate) fn judge(&mut self, judge: Judge<'_>, now_ms: i64) {
-        if let Some(siblings) = self.siblings() {
-            self.verdicts = judge.judge(&siblings, now_ms);
+        if let (Some(objects), Some(siblings)) = (&self.reported, self.siblings()) {
+            self.verdicts = judge.judge_among(objects, &siblings, now_ms);
         }
         if let Some(objects) = &mut self.reported {
             settle(objects);
         }
+        settle(&mut self.related);
         self.show(now_ms);
     }
 

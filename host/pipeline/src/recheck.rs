@@ -23,8 +23,11 @@ pub(crate) struct Recheck {
 
 impl Recheck {
     /// Finds what is affected in a report. Nothing is judged yet.
-    pub(crate) fn of(siblings: Arc<Siblings>, mut is_affected: impl FnMut(&Gvk) -> bool) -> Self {
-        let objects = siblings.objects();
+    pub(crate) fn of(
+        objects: &Arc<[Object]>,
+        siblings: Arc<Siblings>,
+        mut is_affected: impl FnMut(&Gvk) -> bool,
+    ) -> Self {
         let affected = objects.iter().enumerate();
         let affected = affected.filter(|(_, object)| is_affected(&object.gvk));
         Self {

@@ -189,6 +189,7 @@ impl CatalogApi {
             .map(|it| ReportedGroup {
                 label: it.placement.into(),
                 objects: it.objects,
+                related: it.related,
                 covered: it.covered,
             })
             .collect())

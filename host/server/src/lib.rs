@@ -35,6 +35,7 @@ mod run;
 mod server;
 mod settings;
 mod shadow;
+mod sources;
 mod stop;
 mod tasks;
 mod telemetry;
@@ -60,6 +61,6 @@ pub use engine::{
 pub use error::{ApplicationError, Error, TaskError};
 pub use run::run;
 pub use server::Server;
-pub use settings::Settings;
+pub use settings::{ClusterChanges, Settings};
 pub use stop::StopSignals;
 pub use telemetry::{LogFormat, start_local_logging, start_logging};

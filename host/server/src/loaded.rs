@@ -21,6 +21,7 @@ use crate::engine;
 use crate::error::Error;
 use crate::interpret_api::InterpretApi;
 use crate::settings::Settings;
+use crate::sources::Sources;
 use crate::tasks::Tasks;
 
 /// Events that wait for the pipeline: a cluster that reports more waits until there is a place.
@@ -82,9 +83,13 @@ impl Loaded {
             self.pipeline.progress(),
             tasks.shutdown(),
         );
+        let mut sources = Sources::new(tasks, events_tx.clone(), self.pipeline.needs());
         for cluster in self.settings.clusters {
-            let running = cluster.run(events_tx.clone(), tasks.shutdown());
-            tasks.spawn("source of a cluster", infallible(running));
+            sources.begin(cluster);
+        }
+        if let Some(changes) = self.settings.cluster_changes {
+            let following = sources.follow(changes);
+            tasks.spawn("follower of the configuration", infallible(following));
         }
         let contexts = self.pipeline.contexts().clone();
         let following = follow(contexts, self.revision, events_tx, tasks.shutdown());

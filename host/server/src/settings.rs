@@ -11,6 +11,7 @@ use kindsight_clusters::ClusterSource;
 use kindsight_pipeline::{GONE_FOR, RememberedFile};
 use kindsight_rest::Access;
 use kindsight_store::Store;
+use tokio::sync::watch;
 
 use crate::error::Error;
 
@@ -28,8 +29,10 @@ pub struct Settings {
     /// Lets a file of that directory take the name of a built-in interpreter without judging all of its
     /// Kinds.
     pub replace_built_in: bool,
-    /// The clusters that report.
+    /// The clusters that report, at the start.
     pub clusters: Vec<ClusterSource>,
+    /// The clusters from then on, each time all of them; none where they stay as they are.
+    pub cluster_changes: Option<ClusterChanges>,
     /// Time for which an object of an application that was found is listed when it is there no more; zero
     /// lists none.
     pub gone_for: Duration,
@@ -45,6 +48,27 @@ pub struct Settings {
     pub rest_limits: kindsight_rest::Limits,
 }
 
+/// The clusters of a configuration as it changes.
+pub type ClusterChanges = watch::Receiver<Vec<ClusterSource>>;
+
+/// Finds a cluster that is named twice.
+///
+/// # Errors
+/// [`Error::ClusterTwice`].
+pub(crate) fn check_clusters(clusters: &[ClusterSource]) -> Result<(), Error> {
+    let mut sources = BTreeMap::new();
+    for cluster in clusters {
+        if let Some(first) = sources.insert(cluster.name(), cluster) {
+            return Err(Error::ClusterTwice {
+                cluster: cluster.name().clone(),
+                first: first.to_string(),
+                second: cluster.to_string(),
+            });
+        }
+    }
+    Ok(())
+}
+
 impl Settings {
     /// The defaults, over a store.
     pub fn new(store: Arc<dyn Store>) -> Self {
@@ -55,6 +79,7 @@ impl Settings {
             interpreters: None,
             replace_built_in: false,
             clusters: Vec::new(),
+            cluster_changes: None,
             gone_for: GONE_FOR,
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             access: Access::default(),
@@ -69,16 +94,7 @@ impl Settings {
     /// # Errors
     /// [`Error::ClusterTwice`] and [`Error::ZeroLimit`].
     pub(crate) fn check(&self) -> Result<(), Error> {
-        let mut sources = BTreeMap::new();
-        for cluster in &self.clusters {
-            if let Some(first) = sources.insert(cluster.name(), cluster) {
-                return Err(Error::ClusterTwice {
-                    cluster: cluster.name().clone(),
-                    first: first.to_string(),
-                    second: cluster.to_string(),
-                });
-            }
-        }
+        check_clusters(&self.clusters)?;
         let limits = self.limits_of_requests().into_iter();
         let limits = limits.chain(self.limits_of_interpreters());
         let mut zeros = limits.filter(|(_, value)| *value == 0);

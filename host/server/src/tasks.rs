@@ -64,7 +64,20 @@ impl Tasks {
     ) where
         E: std::error::Error + Send + Sync + 'static,
     {
-        let (shutdown, failure) = (self.shutdown.clone(), Arc::clone(&self.failure));
+        self.spawn_until(&self.shutdown, name, task);
+    }
+
+    /// Runs a task that may end once `stop`, a child of [`Self::shutdown`], is cancelled.
+    pub(crate) fn spawn_until<E>(
+        &self,
+        stop: &CancellationToken,
+        name: &'static str,
+        task: impl Future<Output = Result<(), E>> + Send + 'static,
+    ) where
+        E: std::error::Error + Send + Sync + 'static,
+    {
+        let (stop, shutdown) = (stop.clone(), self.shutdown.clone());
+        let failure = Arc::clone(&self.failure);
         let names = self.running.clone();
         names.count(name, true);
         let running = self.tracker.spawn(task);
@@ -72,7 +85,7 @@ impl Tasks {
             let ended = running.await;
             names.count(name, false);
             let error = match ended {
-                Ok(Ok(())) if shutdown.is_cancelled() => return,
+                Ok(Ok(())) if stop.is_cancelled() => return,
                 Ok(Ok(())) => TaskError::Done,
                 Ok(Err(error)) => TaskError::Failed(Box::new(error)),
                 Err(_) => TaskError::Panicked,

@@ -113,6 +113,11 @@ impl Client {
         Ok(Answer { status, body })
     }
 
+    /// Returns whether the server answers at all, and its certificate is accepted.
+    pub fn can_connect(&self) -> bool {
+        self.request(Method::GET, "/readyz", None).is_ok()
+    }
+
     /// Returns what is at a path, such as `/api/v1/nodes`; `None` for 404.
     pub fn get(&self, path: &str) -> Option<Value> {
         self.expect(&Method::GET, path, None)

@@ -35,6 +35,7 @@ mod options;
 mod pods;
 mod ports;
 mod process;
+mod proxy;
 mod watchdog;
 
 pub use authority::{Authority, Identity};
@@ -45,3 +46,4 @@ pub use etcd::Etcd;
 pub use kubeconfig::write_kubeconfig;
 pub use options::{Options, User};
 pub use pods::{BEHAVIOUR_LABEL, Behaviour};
+pub use proxy::Proxy;

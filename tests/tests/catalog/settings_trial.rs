@@ -18,6 +18,7 @@ impl Host {
         let reported = ReportedGroup {
             label: "app in p+c".into(),
             objects,
+            related: [].into(),
             covered: Arc::default(),
         };
         let any = self.catalog.when(LiveCondition::Any);
@@ -66,6 +67,7 @@ fn objects_that_another_interpreter_judges_are_not_asked_about_settings() {
     let reported = ReportedGroup {
         label: "app in p+c".into(),
         objects: [thing("b", UNUSABLE)].into(),
+        related: [].into(),
         covered: Arc::default(),
     };
     let any = host.catalog.when(LiveCondition::Any);

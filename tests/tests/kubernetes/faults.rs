@@ -1,5 +1,7 @@
 //! API servers that are stopped, killed and hang: what was known stays, marked as stale.
 
+use std::time::Duration;
+
 use kindsight_cluster::Options;
 use serde_json::{Value, json};
 
@@ -16,6 +18,14 @@ fn is_stale(clusters: &Value) -> bool {
 
 fn is_connected(clusters: &Value) -> bool {
     clusters["connection"] == "connected"
+}
+
+/// When the first cluster was heard last.
+fn last_event(stage: &Stage) -> Value {
+    let clusters = stage.server.get("/v2/clusters").expect("the clusters");
+    let mut clusters = clusters["clusters"].as_array().into_iter().flatten();
+    let first = clusters.find(|it| it["cluster"] == "edge01");
+    first.expect("the cluster")["last-event"].clone()
 }
 
 #[test]
@@ -50,9 +60,19 @@ fn a_cluster_that_is_away_keeps_its_last_answer_and_costs_no_other() {
         "{answer:#}"
     );
 
-    // Silence: the connections stay open, and nothing comes.
+    // A quiet cluster is heard, again and again.
+    let before = last_event(&stage);
+    stage.wait_for_cluster("edge01", "it is asked", |it| it["last-event"] != before);
+    // Silence: the connections stay open, and nothing comes. What was on its way may still be heard.
     stage.clusters[0].pause();
+    std::thread::sleep(Duration::from_secs(1));
+    let before = last_event(&stage);
     stage.wait_for_cluster("edge01", "the silence is noticed", is_stale);
+    assert_eq!(
+        last_event(&stage),
+        before,
+        "a cluster that hangs is not heard"
+    );
     stage.clusters[0].resume();
     stage.wait_for_cluster("edge01", "it is heard again", is_connected);
     stage.clusters[0].apply(&config("last"));

@@ -62,7 +62,9 @@ fn a_right_that_is_missing_is_told_and_heals_when_it_comes() {
     // Withdrawn: what it was used for may be out of date now.
     cluster.apply(&role(&["configmaps"]));
     stage.wait_for_cluster("edge01", "the loss is told", |it| {
-        not_covered(it, "Service") && it["connection"] == "stale"
+        let why = it["error"].as_str().unwrap_or_default();
+        let is_told = why.starts_with("a Kind cannot be followed any more: Service: not allowed: ");
+        not_covered(it, "Service") && it["connection"] == "stale" && is_told
     });
     let more = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "more"}});
     cluster.apply(&labelled(more, "front"));

@@ -4,11 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kindsight_cluster::{Binaries, Binary, Client, Cluster, Credentials, Etcd, Options};
+use kindsight_cluster::{Binaries, Binary, Client, Cluster, Credentials, Etcd, Options, Proxy};
 use kindsight_clusters::{ClusterSource, WatchOptions, kubeconfig_clusters};
+use kindsight_interpreter::{CodeCache, Interpreters, Limits};
 use kindsight_server::{DataDir, Server, Settings};
 use kindsight_store::{RedbStore, Store};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 /// Time for anything that a cluster does by itself.
@@ -30,9 +32,12 @@ pub(crate) const SHOP: &str =
 /// Clusters and a server.
 pub(crate) struct Stage {
     pub(crate) clusters: Vec<Cluster>,
+    /// In front of each cluster.
+    pub(crate) proxies: Vec<Proxy>,
     pub(crate) server: Client,
     /// None while the server is down.
     runtime: Option<Runtime>,
+    folder: TempDir,
     _etcd: Etcd,
 }
 
@@ -55,15 +60,25 @@ impl Stage {
             }));
         }
         let store: Arc<dyn Store> = Arc::new(RedbStore::in_memory().expect("a store"));
+        let folder = TempDir::new().expect("a folder");
+        let interpreters = folder.path().join("interpreters");
+        std::fs::create_dir(&interpreters).expect("a folder of interpreters");
+        let proxies: Vec<Proxy> = clusters.iter().map(Proxy::start).collect();
+        let sources = clusters.iter().zip(&proxies);
+        let sources = sources.map(|(it, proxy)| source(it, proxy, &who(it)));
         let settings = Settings {
-            clusters: clusters.iter().map(|it| source(it, &who(it))).collect(),
+            cache: Some(folder.path().join("cache")),
+            interpreters: Some(interpreters),
+            clusters: sources.collect(),
             gone_for: Duration::from_secs(3),
             ..Settings::new(store)
         };
         let (runtime, server) = serve(settings);
         Some(Self {
             clusters,
+            proxies,
             server,
+            folder,
             runtime: Some(runtime),
             _etcd: etcd,
         })
@@ -83,9 +98,10 @@ impl Stage {
             remembered,
         } = DataDir::open(data).expect("a data folder");
         assert!(remembered.is_some(), "the file is in use");
-        let clusters = self.clusters.iter();
+        let clusters = self.clusters.iter().zip(&self.proxies);
+        let clusters = clusters.map(|(it, proxy)| source(it, proxy, &who(it)));
         let (runtime, server) = serve(Settings {
-            clusters: clusters.map(|it| source(it, &who(it))).collect(),
+            clusters: clusters.collect(),
             gone_for: Duration::from_mins(1),
             remembered,
             cache: Some(cache),
@@ -101,6 +117,18 @@ impl Stage {
             grant(cluster);
             Credentials::Token(TOKEN.to_owned())
         })
+    }
+
+    /// Puts a guest of the tests into the directory of interpreters. It is compiled here: the server would
+    /// start this program to compile it, and finds it in the cache instead.
+    pub(crate) fn drop_interpreter(&self, name: &str) {
+        let guest = kindsight_tests::GUESTS.iter().find(|it| it.name == name);
+        let wasm = guest.expect("a guest of this name").wasm;
+        let cache = CodeCache::open(&self.folder.path().join("cache")).expect("the cache");
+        let engine = Interpreters::start(Limits::default(), Some(cache)).expect("an engine");
+        engine.load(wasm).expect("it loads");
+        let file = self.folder.path().join(format!("interpreters/{name}.wasm"));
+        std::fs::write(file, wasm).expect("a file");
     }
 
     /// Applies an object in each cluster.
@@ -174,10 +202,13 @@ fn grant(cluster: &Cluster) {
     watcher.wait_for_status("/apis/apps/v1/deployments", 200, PATIENCE);
 }
 
-/// The source of a cluster, by a kubeconfig with these credentials.
-fn source(cluster: &Cluster, who: &Credentials) -> ClusterSource {
+/// The source of a cluster through a proxy, by a kubeconfig with these credentials.
+fn source(cluster: &Cluster, proxy: &Proxy, who: &Credentials) -> ClusterSource {
     let file = cluster.folder().join("watcher.kubeconfig");
     kindsight_cluster::write_kubeconfig(&file, &[(cluster.name(), cluster, who)]);
+    let kubeconfig = std::fs::read_to_string(&file).expect("the kubeconfig");
+    let kubeconfig = kubeconfig.replace(cluster.url(), &proxy.url());
+    std::fs::write(&file, kubeconfig).expect("the kubeconfig through the proxy");
     let mut clusters = kubeconfig_clusters(&file, None).expect("a kubeconfig");
     let options = WatchOptions {
         watch_lifetime: Duration::from_secs(5),

@@ -63,7 +63,9 @@ impl Followed {
         match event {
             ClusterEvent::Faults { .. } => unreachable!("passed over"),
             ClusterEvent::Application { .. }
+            | ClusterEvent::Added { .. }
             | ClusterEvent::Removed { .. }
+            | ClusterEvent::Heard { .. }
             | ClusterEvent::Facts { .. } => unreachable!("a folder has bundles alone"),
             ClusterEvent::Bundle { cluster, bundle } => {
                 let names: Vec<&str> = bundle.objects.iter().map(|object| &*object.name).collect();

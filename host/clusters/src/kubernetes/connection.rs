@@ -1,8 +1,11 @@
 //! Connections to an API server: HTTP/2 with pings, so that silence is noticed.
 
+mod error;
+
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::header::AUTHORIZATION;
 use http::{Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use hyper_rustls::{FixedServerNameResolver, HttpsConnectorBuilder};
@@ -14,7 +17,9 @@ use kube::{Client, Config};
 use tower::{BoxError, ServiceBuilder};
 
 use super::decode::Status;
+use super::plugin::Token;
 use super::told::chain;
+pub(super) use error::ApiError;
 
 /// Watches that share one connection. API servers allow 100 streams on one, and a list needs one too.
 const WATCHES_PER_CONNECTION: usize = 80;
@@ -24,7 +29,7 @@ const CONNECT_MAX: Duration = Duration::from_secs(10);
 const PING_EVERY: Duration = Duration::from_secs(10);
 /// Time for the answer to a ping: with [`PING_EVERY`], silence is noticed within 20 s.
 const PING_MAX: Duration = Duration::from_secs(10);
-/// Time for a credential plugin.
+/// Time to make credentials and certificates out of a configuration.
 const CREDENTIALS_MAX: Duration = Duration::from_mins(1);
 /// Time until the head of an answer comes.
 const ANSWER_MAX: Duration = Duration::from_secs(20);
@@ -35,69 +40,19 @@ const BODY_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Maximum size of one event of a watch, in bytes.
 const EVENT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// The reason why a request to an API server failed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum ApiError {
-    /// The server cannot be reached, or fell silent.
-    #[error("{0}")]
-    Unreachable(String),
-    /// The credentials are not accepted.
-    #[error("the credentials are not accepted: {0}")]
-    Unauthorized(String),
-    /// The credentials cannot be made out of the configuration.
-    #[error("the credentials cannot be used: {0}")]
-    Credentials(String),
-    /// The credentials do not allow it.
-    #[error("not allowed: {0}")]
-    Forbidden(String),
-    /// A resource that the server does not have.
-    #[error("not found: {0}")]
-    NotFound(String),
-    /// A version that the server no longer knows: its resource has to be listed again.
-    #[error("too old: {0}")]
-    Gone(String),
-    /// The server answers with an error.
-    #[error("it answers {code}: {message}")]
-    Failed {
-        /// The status.
-        code: u16,
-        /// Its message.
-        message: String,
-    },
-    /// The answer cannot be read.
-    #[error("its answer cannot be read: {0}")]
-    Unreadable(String),
-}
-
-impl ApiError {
-    /// The error that a status means.
-    pub(super) fn of_status(status: Status) -> Self {
-        let Status { message, code } = status;
-        match code {
-            401 => Self::Unauthorized(message),
-            403 => Self::Forbidden(message),
-            404 => Self::NotFound(message),
-            410 => Self::Gone(message),
-            code => Self::Failed { code, message },
-        }
-    }
-
-    fn unreachable(error: impl Into<BoxError>) -> Self {
-        Self::Unreachable(chain(&*error.into()))
-    }
-}
-
 /// Connections to one API server, made as they are needed.
 pub(super) struct Connections {
     config: Config,
+    token: Token,
     clients: Vec<ApiClient>,
 }
 
 impl Connections {
-    /// Connections by this configuration.
-    pub(super) fn new(config: Config) -> Self {
+    /// Connections by this configuration, whose requests have this token if there is one.
+    pub(super) fn new(config: Config, token: Token) -> Self {
         Self {
             config,
+            token,
             clients: Vec::new(),
         }
     }
@@ -111,9 +66,14 @@ impl Connections {
         if let Some(client) = self.clients.iter().find(has_room) {
             return Ok(client.clone());
         }
-        let client = ApiClient::connected(self.config.clone()).await?;
+        let client = ApiClient::connected(self.config.clone(), self.token.clone()).await?;
         self.clients.push(client.clone());
         Ok(client)
+    }
+
+    /// The clients of all connections.
+    pub(super) fn clients(&self) -> &[ApiClient] {
+        &self.clients
     }
 }
 
@@ -126,13 +86,13 @@ pub(super) struct ApiClient {
 }
 
 impl ApiClient {
-    /// A client with a connection of its own. A credential plugin may run for it, which blocks.
-    async fn connected(config: Config) -> Result<Self, ApiError> {
-        let made = tokio::task::spawn_blocking(move || connect(&config));
+    /// A client with a connection of its own. Files may be read for it, which blocks.
+    async fn connected(config: Config, token: Token) -> Result<Self, ApiError> {
+        let made = tokio::task::spawn_blocking(move || connect(&config, token));
         let made = tokio::time::timeout(CREDENTIALS_MAX, made).await;
         let made = made.map_err(|_| {
             let seconds = CREDENTIALS_MAX.as_secs();
-            ApiError::Credentials(format!("the plugin did not answer in {seconds} s"))
+            ApiError::Credentials(format!("they were not read in {seconds} s"))
         })?;
         let made = made.map_err(ApiError::unreachable)?;
         let client = made.map_err(|error| ApiError::Credentials(chain(&*error)))?;
@@ -265,7 +225,7 @@ impl Lines {
 }
 
 /// A client with a connection of its own.
-fn connect(config: &Config) -> Result<Client, BoxError> {
+fn connect(config: &Config, token: Token) -> Result<Client, BoxError> {
     let mut http = HttpConnector::new();
     http.enforce_http(false);
     http.set_nodelay(true);
@@ -293,6 +253,12 @@ fn connect(config: &Config) -> Result<Client, BoxError> {
         .layer(config.base_uri_layer())
         .option_layer(config.auth_layer()?)
         .layer(config.extra_headers_layer()?)
+        .map_request(move |mut request: Request<Body>| {
+            if let Some(header) = token.header() {
+                request.headers_mut().insert(AUTHORIZATION, header);
+            }
+            request
+        })
         .map_err(BoxError::from)
         .service(client);
     Ok(Client::new(service, config.default_namespace.clone()))

@@ -3,16 +3,23 @@
 //! What nobody reads never stays in memory: `managedFields` and the configuration that `kubectl apply`
 //! notes are taken out of the text before it is read as an object.
 
-use std::borrow::Cow;
+mod bookkeeping;
+mod labels;
+mod wire;
+
 use std::sync::Arc;
 
 use kindsight_contract::{Node, Tree};
 use kindsight_model::{Gvk, OBJECT_BYTES_MAX, Object, ObjectError};
-use serde::Deserialize;
-use serde_json::value::RawValue;
 
+use super::discovery::ApiKind;
 use super::membership::{ApplicationRule, Membership};
-use super::shallow::{Members, without};
+use super::selector::Label;
+use super::uid::Uid;
+use bookkeeping::{metadata_object, without_bookkeeping};
+pub(super) use labels::Labels;
+pub(super) use wire::Status;
+use wire::{Event, List, resource_version};
 
 /// The amount that is asked of each object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +36,8 @@ pub(super) struct Decoder {
     pub(super) gvk: Gvk,
     pub(super) rules: Arc<[ApplicationRule]>,
     pub(super) detail: Detail,
+    /// The labels that are kept.
+    pub(super) labels: Labels,
     /// True for a Kind whose objects are held by their metadata alone, such as Secrets.
     pub(super) is_metadata_enough: bool,
 }
@@ -36,12 +45,16 @@ pub(super) struct Decoder {
 /// One object of a list or an event.
 #[derive(Debug)]
 pub(super) struct Decoded {
-    pub(super) uid: Arc<str>,
+    pub(super) uid: Uid,
     pub(super) namespace: Arc<str>,
     pub(super) name: Arc<str>,
     /// Uids of its owners.
-    pub(super) owners: Box<[Arc<str>]>,
+    pub(super) owners: Box<[Uid]>,
+    /// Its labels, as far as they are kept.
+    pub(super) labels: Arc<[Label]>,
     pub(super) membership: Membership,
+    /// Its version, in the order of changes; 0 where the server counts in another way.
+    pub(super) version: u64,
     pub(super) body: Body,
 }
 
@@ -53,7 +66,7 @@ pub(super) enum Body {
     /// The object.
     Whole(Box<Object>),
     /// It cannot be read; its Kind, and why.
-    Unreadable(Gvk, ObjectError),
+    Unreadable(Box<(Gvk, ObjectError)>),
 }
 
 /// One page of a list.
@@ -78,38 +91,45 @@ pub(super) enum WatchEvent {
     Error(Status),
 }
 
-/// A `Status` of the API.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Status {
-    pub(super) message: String,
-    pub(super) code: u16,
-}
-
-#[derive(Deserialize)]
-struct List<'j> {
-    #[serde(default)]
-    metadata: ListMetadata,
-    #[serde(borrow, default)]
-    items: Option<Vec<&'j RawValue>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct ListMetadata {
-    resource_version: String,
-    r#continue: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Event<'j> {
-    #[serde(borrow, rename = "type")]
-    kind: Cow<'j, str>,
-    #[serde(borrow)]
-    object: &'j RawValue,
-}
-
 impl Decoder {
+    /// The way to read objects of a Kind. Of Secrets the metadata is all that is asked for.
+    pub(super) fn new(
+        kind: &ApiKind,
+        rules: &Arc<[ApplicationRule]>,
+        detail: Detail,
+        labels: Labels,
+    ) -> Self {
+        Self {
+            gvk: kind.gvk.clone(),
+            rules: Arc::clone(rules),
+            detail,
+            labels,
+            is_metadata_enough: kind.gvk.group.is_empty() && &*kind.gvk.kind == "Secret",
+        }
+    }
+
+    fn asks_for_whole(&self) -> bool {
+        self.detail == Detail::Whole && !self.is_metadata_enough
+    }
+
+    /// The form in which a list is asked for.
+    pub(super) fn accept_list(&self) -> &'static str {
+        if self.asks_for_whole() {
+            "application/json"
+        } else {
+            "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+        }
+    }
+
+    /// The form in which events are asked for.
+    pub(super) fn accept_watch(&self) -> &'static str {
+        if self.asks_for_whole() {
+            "application/json"
+        } else {
+            "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+        }
+    }
+
     /// Decodes a page of a list.
     ///
     /// # Errors
@@ -148,15 +168,15 @@ impl Decoder {
     }
 
     fn object(&self, json: &str) -> Decoded {
-        if json.len() > OBJECT_BYTES_MAX && self.detail == Detail::Whole {
+        if json.len() > OBJECT_BYTES_MAX && self.asks_for_whole() {
             let mut decoded = self.metadata(json);
             let error = ObjectError::TooLarge(json.len());
-            decoded.body = Body::Unreadable(self.gvk.clone(), error);
+            decoded.body = Body::Unreadable(Box::new((self.gvk.clone(), error)));
             return decoded;
         }
         match self.detail {
-            Detail::Metadata if !self.is_metadata_enough => self.metadata(json),
-            Detail::Metadata => self.whole(metadata_object(&self.gvk, json), json),
+            _ if self.is_metadata_enough => self.whole(metadata_object(&self.gvk, json), json),
+            Detail::Metadata => self.metadata(json),
             Detail::Whole => self.whole(without_bookkeeping(json), json),
         }
     }
@@ -178,7 +198,7 @@ impl Decoder {
             }
             Err(error) => {
                 let mut decoded = self.metadata(asked);
-                decoded.body = Body::Unreadable(self.gvk.clone(), error);
+                decoded.body = Body::Unreadable(Box::new((self.gvk.clone(), error)));
                 decoded
             }
         }
@@ -188,62 +208,23 @@ impl Decoder {
         let metadata = root.get("metadata");
         let text = |member: &str| Arc::from(metadata.get(member).text_or_empty());
         let owners = metadata.get("ownerReferences").items();
-        let owners = owners.filter_map(|owner| owner.get("uid").text().map(Arc::from));
+        let owners = owners.map(|owner| Uid::of(owner.get("uid").text_or_empty()));
+        let owners = owners.filter(|uid| !uid.is_none());
         Decoded {
-            uid: text("uid"),
+            uid: Uid::of(metadata.get("uid").text_or_empty()),
             namespace: text("namespace"),
             name: text("name"),
             owners: owners.collect(),
+            labels: self.labels.of(metadata),
             membership: Membership::of(metadata, &self.rules),
+            version: metadata
+                .get("resourceVersion")
+                .text_or_empty()
+                .parse()
+                .unwrap_or_default(),
             body,
         }
     }
-}
-
-/// The text of an object without what only API servers and `kubectl` read. A text that cannot be taken
-/// apart stays as it is.
-fn without_bookkeeping(json: &str) -> String {
-    let Ok(root) = serde_json::from_str::<Members<'_>>(json) else {
-        return json.to_owned();
-    };
-    root.written(|key, value| match key {
-        "metadata" => Some(metadata_without_bookkeeping(value).into()),
-        _ => Some(value.into()),
-    })
-}
-
-fn metadata_without_bookkeeping(json: &str) -> String {
-    let Ok(metadata) = serde_json::from_str::<Members<'_>>(json) else {
-        return json.to_owned();
-    };
-    metadata.written(|key, value| match key {
-        "managedFields" => None,
-        "annotations" => Some(without(value, LAST_APPLIED).into()),
-        _ => Some(value.into()),
-    })
-}
-
-/// The annotation in which `kubectl apply` notes the whole configuration.
-const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
-
-/// An object of its metadata alone.
-fn metadata_object(gvk: &Gvk, json: &str) -> String {
-    let root = serde_json::from_str::<Members<'_>>(json).unwrap_or_default();
-    let metadata = root.get("metadata").map(metadata_without_bookkeeping);
-    let metadata = metadata.as_deref().unwrap_or("{}");
-    let text = |text: &str| serde_json::Value::from(text).to_string();
-    let (api_version, kind) = (text(&gvk.api_version()), text(&gvk.kind));
-    format!(r#"{{"apiVersion":{api_version},"kind":{kind},"metadata":{metadata}}}"#)
-}
-
-fn resource_version(json: &str) -> String {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Versioned {
-        metadata: ListMetadata,
-    }
-    let read: Versioned = serde_json::from_str(json).unwrap_or_default();
-    read.metadata.resource_version
 }
 
 #[cfg(test)]

@@ -33,6 +33,16 @@ impl ApiKind {
         }
     }
 
+    /// Its group, version and Kind.
+    pub(super) fn names(&self) -> (&str, &str, &str) {
+        let Gvk {
+            group,
+            version,
+            kind,
+        } = &self.gvk;
+        (group, version, kind)
+    }
+
     /// The path of its list, in one namespace or in all.
     pub(super) fn path(&self, namespace: Option<&str>) -> String {
         let version = match &*self.gvk.group {

@@ -7,12 +7,10 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::sleep;
 
 use super::connection::{ApiClient, ApiError};
-use super::decode::{Decoded, Decoder, Detail, WatchEvent};
+use super::decode::{Decoded, Decoder, Detail, Labels, WatchEvent};
 use super::discovery::ApiKind;
 use super::jitter::Backoff;
-
-/// Number of objects in one page of a list.
-const PAGE_ITEMS: usize = 500;
+use super::list::{Pages, url_encoded};
 
 /// The number of a watch among those of its cluster.
 pub(super) type WatchId = usize;
@@ -24,15 +22,35 @@ pub(super) struct WatchNews {
     pub(super) what: News,
 }
 
+/// The objects that a watch is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Asked {
+    /// The amount of each of them. More is followed from where the watch is, without a list.
+    pub(super) detail: Detail,
+    /// The labels that are kept.
+    pub(super) labels: Labels,
+    /// Number of the list of all of them that is asked for; a greater one begins a new list.
+    pub(super) list: u64,
+}
+
 /// News of one watch.
 #[derive(Debug)]
 pub(super) enum News {
-    /// A list begins: what is not in it is not there.
-    ListBegins(Detail),
+    /// A list begins, of this number: what is not in it is not there.
+    ListBegins(u64),
     /// Some objects of the list.
     Listed(Vec<Decoded>),
     /// The list is whole.
     ListEnds,
+    /// Some objects of the list of a part, which may be older than what the watch told.
+    PartListed(Vec<Decoded>),
+    /// The list of a part ended.
+    PartEnds {
+        /// Its namespace; empty for cluster-scoped objects.
+        namespace: Arc<str>,
+        /// Whether the part is whole.
+        result: Result<(), ApiError>,
+    },
     /// An object was added or changed.
     Applied(Box<Decoded>),
     /// An object was deleted.
@@ -50,7 +68,9 @@ struct Closed;
 enum End {
     /// By itself, or from a lost connection: it is resumed.
     Resume,
-    /// It has to be listed again, since another amount is asked for.
+    /// It goes on from where it is with another amount of each object.
+    Switch,
+    /// It has to be listed again, since that is asked for.
     Relist,
     /// It has to be listed again, since the server does not know the version any more.
     TooOld,
@@ -73,8 +93,8 @@ pub(super) struct KindWatch {
     pub(super) namespace: Option<Arc<str>>,
     pub(super) client: ApiClient,
     pub(super) decoder: Decoder,
-    /// The amount that is asked for; a change begins a new list.
-    pub(super) detail: watch::Receiver<Detail>,
+    /// The objects that are asked for.
+    pub(super) asked: watch::Receiver<Asked>,
     pub(super) news: mpsc::Sender<WatchNews>,
     /// Time until the server ends a watch by itself: rights that were withdrawn show then.
     pub(super) lifetime: Duration,
@@ -86,13 +106,13 @@ impl KindWatch {
         let mut backoff = Backoff::default();
         // Of its own: a server that forgets versions at once must not be asked for lists in a circle.
         let mut too_old = Backoff::default();
-        // Its Kind is not served any more where nobody asks for an amount.
-        while self.detail.has_changed().is_ok() {
-            self.decoder.detail = *self.detail.borrow_and_update();
-            let end = match self.list().await {
+        // Its Kind is not served any more where nobody asks for its objects.
+        while self.asked.has_changed().is_ok() {
+            let list = self.take_asked();
+            let end = match self.list(list).await {
                 Ok(version) => {
                     backoff = Backoff::default();
-                    self.follow(version).await
+                    self.follow(version, list).await
                 }
                 Err(end) => end,
             };
@@ -102,7 +122,7 @@ impl KindWatch {
                     sleep(too_old.next()).await;
                     continue;
                 }
-                End::Relist | End::Resume => {}
+                End::Relist | End::Switch | End::Resume => {}
                 End::Failed(error) => {
                     if self.tell(News::Failed(error)).await.is_err() {
                         return;
@@ -115,37 +135,32 @@ impl KindWatch {
     }
 
     /// Lists all objects, and returns the version to follow from.
-    async fn list(&mut self) -> Result<String, End> {
-        self.tell(News::ListBegins(self.decoder.detail)).await?;
+    async fn list(&self, number: u64) -> Result<String, End> {
+        self.tell(News::ListBegins(number)).await?;
         let path = self.kind.path(self.namespace.as_deref());
-        let mut next: Option<String> = None;
+        let mut pages = Pages::new(&self.client, &self.decoder, &path, None);
+        let mut version = String::new();
         loop {
-            let from = next.map(|it| format!("&continue={}", url_encoded(&it)));
-            let path = format!("{path}?limit={PAGE_ITEMS}{}", from.unwrap_or_default());
-            let answer = self
-                .client
-                .get(&path, self.accept("PartialObjectMetadataList"));
-            let bytes = answer.await.map_err(|error| match error {
+            let page = pages.next().await.map_err(|error| match error {
                 // The list took longer than the server remembers: it begins again.
                 ApiError::Gone(_) => End::TooOld,
                 error => End::Failed(error),
             })?;
-            let page = self.decoder.page(&bytes);
-            let page = page.map_err(|error| End::Failed(ApiError::Unreadable(error)))?;
-            self.tell(News::Listed(page.objects)).await?;
-            next = page.next;
-            if next.is_none() {
+            let Some(page) = page else {
                 self.tell(News::ListEnds).await?;
-                return Ok(page.resource_version);
-            }
+                return Ok(version);
+            };
+            version = page.resource_version;
+            self.tell(News::Listed(page.objects)).await?;
         }
     }
 
     /// Follows the Kind from a version, and resumes where the server ends a watch.
-    async fn follow(&mut self, mut version: String) -> End {
+    async fn follow(&mut self, mut version: String, listed: u64) -> End {
         let mut backoff = Backoff::default();
         loop {
-            match self.follow_once(&mut version, &mut backoff).await {
+            match self.follow_once(&mut version, listed, &mut backoff).await {
+                End::Switch => {}
                 End::Resume => sleep(backoff.next()).await,
                 // A connection that is lost is tried again at once, and told only if that fails too.
                 End::Failed(ApiError::Unreachable(why)) if backoff.is_fresh() => {
@@ -163,16 +178,19 @@ impl KindWatch {
         }
     }
 
-    async fn follow_once(&mut self, version: &mut String, backoff: &mut Backoff) -> End {
+    async fn follow_once(
+        &mut self,
+        version: &mut String,
+        listed: u64,
+        backoff: &mut Backoff,
+    ) -> End {
         let path = self.kind.path(self.namespace.as_deref());
         let seconds = self.lifetime.as_secs().max(1);
         let from = url_encoded(version);
         let path = format!(
             "{path}?watch=1&allowWatchBookmarks=true&timeoutSeconds={seconds}&resourceVersion={from}"
         );
-        let answer = self
-            .client
-            .lines(&path, self.accept("PartialObjectMetadata"));
+        let answer = self.client.lines(&path, self.decoder.accept_watch());
         let mut lines = match answer.await {
             Ok(lines) => lines,
             Err(ApiError::Gone(_)) => return End::TooOld,
@@ -185,8 +203,12 @@ impl KindWatch {
         loop {
             let line = tokio::select! {
                 line = lines.next() => line,
-                changed = self.detail.changed() => {
-                    return if changed.is_ok() { End::Relist } else { End::Closed };
+                changed = self.asked.changed() => {
+                    return match changed {
+                        Err(_) => End::Closed,
+                        Ok(()) if self.take_asked() == listed => End::Switch,
+                        Ok(()) => End::Relist,
+                    };
                 }
             };
             match line {
@@ -198,6 +220,14 @@ impl KindWatch {
                 Err(error) => return End::Failed(error),
             }
         }
+    }
+
+    /// Reads from now on what is asked for. Returns the number of the list that is asked for.
+    fn take_asked(&mut self) -> u64 {
+        let asked = self.asked.borrow_and_update();
+        self.decoder.detail = asked.detail;
+        self.decoder.labels = asked.labels.clone();
+        asked.list
     }
 
     /// Handles one event of a watch.
@@ -223,32 +253,9 @@ impl KindWatch {
         Ok(())
     }
 
-    fn accept(&self, partial: &str) -> &'static str {
-        match (self.decoder.detail, partial) {
-            (Detail::Whole, _) => "application/json",
-            (_, "PartialObjectMetadataList") => {
-                "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
-            }
-            _ => "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json",
-        }
-    }
-
     async fn tell(&self, what: News) -> Result<(), Closed> {
         let watch = self.id;
         let sent = self.news.send(WatchNews { watch, what }).await;
         sent.map_err(|_| Closed)
     }
-}
-
-/// A value of a query, encoded.
-fn url_encoded(value: &str) -> String {
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~".contains(byte);
-    let encoded = value.bytes().map(|byte| {
-        if is_plain(&byte) {
-            char::from(byte).to_string()
-        } else {
-            format!("%{byte:02X}")
-        }
-    });
-    encoded.collect()
 }

@@ -1,6 +1,7 @@
 //! Kubeconfigs: each context of one is a cluster.
 
 use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
 use kindsight_model::ClusterName;
@@ -71,6 +72,7 @@ pub fn kubeconfig_clusters(
             known: all.join(", "),
         });
     }
+    let is_found = context.is_none();
     let mut taken = BTreeSet::new();
     let named = all
         .into_iter()
@@ -78,12 +80,11 @@ pub fn kubeconfig_clusters(
     let asked = named.filter(|(_, it)| context.is_none_or(|context| it == context));
     Ok(asked
         .filter_map(|(name, context)| {
-            let name = name?;
-            Some(KubernetesCluster::from_kubeconfig(
-                name,
-                &path,
-                Some(context),
-            ))
+            let cluster = KubernetesCluster::from_kubeconfig(name?, &path, Some(context));
+            Some(KubernetesCluster {
+                is_found,
+                ..cluster
+            })
         })
         .collect())
 }
@@ -110,34 +111,40 @@ fn cluster_name(context: &str, taken: &mut BTreeSet<String>) -> Option<ClusterNa
     ClusterName::new(PROVIDER, &name).ok()
 }
 
+/// A number for what a kubeconfig says of a context: its server and its credentials. Two of different
+/// content differ. None for a file that cannot be read now, or has no such context.
+pub(super) fn content(path: &Path, context: Option<&str>) -> Option<u64> {
+    let kubeconfig = Kubeconfig::read_from(path).ok()?;
+    let context = context.or(kubeconfig.current_context.as_deref())?;
+    let named = kubeconfig.contexts.iter().find(|it| it.name == context)?;
+    let of = named.context.as_ref()?;
+    let mut clusters = kubeconfig.clusters.iter();
+    let cluster = clusters.find(|it| it.name == of.cluster);
+    let mut users = kubeconfig.auth_infos.iter();
+    let user = users.find(|it| of.user.as_deref() == Some(&it.name));
+    let json = serde_json::to_string(&(named, cluster, user)).ok()?;
+    let mut hasher = DefaultHasher::new();
+    json.hash(&mut hasher);
+    Some(hasher.finish())
+}
+
 impl Access {
     /// The configuration of a client. Reads files, and blocks for that.
     pub(super) async fn config(&self) -> Result<Config, String> {
         match self {
             Self::InCluster => Config::incluster().map_err(|error| without_paths(&chain(&error))),
-            Self::Kubeconfig { path, context } => {
+            Self::Kubeconfig { path, context, .. } => {
                 let kubeconfig = Kubeconfig::read_from(path);
                 let kubeconfig = kubeconfig.map_err(|error| without_paths(&chain(&error)))?;
                 let options = KubeConfigOptions {
                     context: context.clone(),
                     ..KubeConfigOptions::default()
                 };
-                let config = Config::from_custom_kubeconfig(without_terminal(kubeconfig), &options);
+                let config = Config::from_custom_kubeconfig(kubeconfig, &options);
                 config.await.map_err(|error| without_paths(&chain(&error)))
             }
         }
     }
-}
-
-/// The same kubeconfig, whose credential plugins get no terminal: nobody sits at one.
-fn without_terminal(mut kubeconfig: Kubeconfig) -> Kubeconfig {
-    for user in &mut kubeconfig.auth_infos {
-        let exec = user.auth_info.as_mut().and_then(|it| it.exec.as_mut());
-        if let Some(exec) = exec {
-            exec.interactive_mode = Some(kube::config::ExecInteractiveMode::Never);
-        }
-    }
-    kubeconfig
 }
 
 #[cfg(test)]

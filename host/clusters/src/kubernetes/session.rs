@@ -1,40 +1,42 @@
 //! One session with an API server: from the connection to its loss.
 
+mod facts;
+mod kinds;
+mod probe;
+mod take;
+
 use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
-use kindsight_model::{CoveredKinds, clean};
-use serde::Deserialize;
-use tokio::sync::mpsc;
+use kindsight_model::{ClusterName, CoveredKinds};
+use kube::Config;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, sleep_until};
 
-use super::connection::{ApiClient, ApiError, Connections};
-use super::decode::{Decoder, Detail};
-use super::discovery::{ApiKind, Discovered, discover};
+use super::KubernetesCluster;
+use super::connection::{ApiClient, Connections};
+use super::discovery::{Discovered, discover};
 use super::inventory::{GroupId, Inventory};
 use super::jitter::jittered;
-use super::kind_watch::{KindWatch, News, WatchNews};
+use super::kind_watch::WatchNews;
+use super::plugin::{Plugin, PluginError, Token};
+use super::run::{Closed, Run};
 use super::watches::Watches;
-use super::{Closed, KubernetesCluster, Run};
-use crate::{ApplicationReport, ClusterEvent, ClusterFacts, FACTS_EVERY};
+use crate::{ApplicationReport, ClusterEvent, ClusterFacts, FACTS_EVERY, Needs};
+
+use probe::Probe;
 
 /// News of watches that wait to be taken in.
 const NEWS_MAX: usize = 256;
+/// Parts of Kinds that are listed at a time: with the watches, few enough streams for one connection.
+const PART_LISTS_MAX: usize = 4;
 /// Time for which changes are gathered before they are reported.
 const GATHER: Duration = Duration::from_millis(50);
 /// Time until the Kinds are asked for again where nothing told of new ones.
 const DISCOVER_EVERY: Duration = Duration::from_mins(2);
-/// Time from the news of a Kind that came or went until the Kinds are asked for: servers tell late.
-const DISCOVER_AFTER: Duration = Duration::from_secs(1);
-
-/// Maximum length of the version of a server that is told, in bytes.
-const VERSION_BYTES_MAX: usize = 64;
-
-/// Kinds whose objects are Kinds.
-const KINDS_OF_KINDS: [&str; 2] = ["CustomResourceDefinition", "APIService"];
 
 /// The reason why a session ended.
 pub(super) enum SessionEnd {
@@ -42,6 +44,8 @@ pub(super) enum SessionEnd {
     Closed,
     /// The server accepts the credentials no longer, or they cannot be made anew.
     Failed(String),
+    /// The cluster is watched under this name.
+    WatchedAs(ClusterName),
 }
 
 impl From<Closed> for SessionEnd {
@@ -50,16 +54,20 @@ impl From<Closed> for SessionEnd {
     }
 }
 
+/// What runs beside a session, and ends with it.
+type Beside = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 /// A session with an API server.
 pub(super) struct Session {
     cluster: KubernetesCluster,
+    needs: Needs,
     connections: Connections,
     client: ApiClient,
     version: Arc<str>,
     discovered: Discovered,
     inventory: Inventory,
     watches: Watches,
-    running: FuturesUnordered<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    running: FuturesUnordered<Beside>,
     news_tx: mpsc::Sender<WatchNews>,
     news_rx: mpsc::Receiver<WatchNews>,
     /// True once everything was seen: what was reported before and is not there is gone.
@@ -68,6 +76,9 @@ pub(super) struct Session {
     is_stale: bool,
     facts: ClusterFacts,
     discover_at: Instant,
+    /// Limits the number of lists of parts at a time.
+    permits: Arc<Semaphore>,
+    probe: Probe,
 }
 
 impl Session {
@@ -75,26 +86,33 @@ impl Session {
     ///
     /// # Errors
     /// The text of the reason.
-    pub(super) async fn connect(cluster: &KubernetesCluster) -> Result<Self, String> {
-        let config = cluster.access.config().await?;
-        let mut connections = Connections::new(config);
+    pub(super) async fn connect(cluster: &KubernetesCluster, needs: Needs) -> Result<Self, String> {
+        let config = cluster.access.config().await;
+        let mut config = config.map_err(|why| format!("the cluster cannot be reached: {why}"))?;
+        let (token, keeper) = credentials(&mut config)
+            .await
+            .map_err(|error| error.to_string())?;
+        let mut connections = Connections::new(config, token);
         let client = connections
             .client()
             .await
-            .map_err(|error| error.to_string())?;
-        let version = server_version(&client).await;
-        let version = version.map_err(|error| error.to_string())?;
-        let discovered = discover(&client).await.map_err(|error| error.to_string())?;
+            .map_err(|error| error.of_cluster())?;
+        let version = facts::server_version(&client).await;
+        let version = version.map_err(|error| error.of_cluster())?;
+        let discovered = discover(&client)
+            .await
+            .map_err(|error| error.of_cluster())?;
         let (news_tx, news_rx) = mpsc::channel(NEWS_MAX);
         Ok(Self {
             cluster: cluster.clone(),
+            needs,
             connections,
             client,
             version,
             discovered,
             inventory: Inventory::default(),
             watches: Watches::default(),
-            running: FuturesUnordered::new(),
+            running: keeper.into_iter().collect(),
             news_tx,
             news_rx,
             is_synced: false,
@@ -102,19 +120,29 @@ impl Session {
             is_stale: true,
             facts: ClusterFacts::default(),
             discover_at: Instant::now() + jittered(DISCOVER_EVERY),
+            permits: Arc::new(Semaphore::new(PART_LISTS_MAX)),
+            probe: Probe::default(),
         })
+    }
+
+    /// A client of the API server.
+    pub(super) fn client(&self) -> ApiClient {
+        self.client.clone()
     }
 
     /// Watches the cluster until its credentials fail or nobody listens.
     pub(super) async fn run<E: From<ClusterEvent>>(mut self, run: &mut Run<E>) -> SessionEnd {
-        if let Err(error) = self.watch_kinds().await {
-            return SessionEnd::Failed(error);
+        if let Err(end) = self.follow_needs().await {
+            return end;
         }
         let mut report_at: Option<Instant> = None;
         let mut facts_at = Instant::now();
         loop {
             let wake_at = report_at.unwrap_or(self.discover_at).min(self.discover_at);
             let wake_at = wake_at.min(facts_at);
+            let part_at = self.watches.next_part_at();
+            let others = part_at.into_iter().chain(self.probe.at());
+            let wake_at = others.fold(wake_at, Instant::min);
             tokio::select! {
                 Some(news) = self.news_rx.recv() => {
                     if let Err(end) = self.take(news) {
@@ -122,15 +150,30 @@ impl Session {
                     }
                     report_at.get_or_insert_with(|| Instant::now() + GATHER);
                 }
+                Ok(()) = self.needs.related.changed() => {
+                    if let Err(end) = self.follow_needs().await {
+                        return end;
+                    }
+                    report_at.get_or_insert_with(|| Instant::now() + GATHER);
+                }
+                is_ready = self.probe.answered() => {
+                    if is_ready && let Err(end) = self.tell_heard(run).await {
+                        return end;
+                    }
+                }
                 Some(()) = self.running.next() => {}
                 () = sleep_until(wake_at) => {}
             }
             let now = Instant::now();
+            self.probe.ask(self.connections.clients(), now);
             if report_at.is_some_and(|at| at <= now) {
                 report_at = None;
                 if self.report(run).await.is_err() {
                     return SessionEnd::Closed;
                 }
+            }
+            if part_at.is_some_and(|at| at <= now) {
+                self.list_parts();
             }
             if facts_at <= now {
                 facts_at = now + FACTS_EVERY;
@@ -147,59 +190,10 @@ impl Session {
         }
     }
 
-    /// Takes in what a watch tells.
-    fn take(&mut self, news: WatchNews) -> Result<(), SessionEnd> {
-        let WatchNews { watch, what } = news;
-        let Some(state) = self.watches.get_mut(watch) else {
-            // Of a Kind that is not served any more.
-            return Ok(());
-        };
-        if KINDS_OF_KINDS.contains(&&*state.kind.gvk.kind)
-            && matches!(what, News::Applied(_) | News::Deleted(_))
-        {
-            self.discover_at = self.discover_at.min(Instant::now() + DISCOVER_AFTER);
-        }
-        let pass = state.pass;
-        match what {
-            News::ListBegins(detail) => state.begin(detail),
-            News::Listed(objects) => {
-                for object in objects {
-                    self.inventory.apply(watch, pass, object);
-                }
-            }
-            News::ListEnds => {
-                state.end();
-                self.inventory.sweep(watch, pass);
-            }
-            News::Applied(object) => self.inventory.apply(watch, pass, *object),
-            News::Deleted(object) => self.inventory.remove(watch, &object),
-            News::Following => state.follow(),
-            News::Failed(error @ ApiError::Unauthorized(_)) => {
-                return Err(SessionEnd::Failed(error.to_string()));
-            }
-            News::Failed(error) => {
-                if matches!(error, ApiError::NotFound(_)) {
-                    // The Kind may have gone with its definition.
-                    let soon = Instant::now() + DISCOVER_AFTER;
-                    self.discover_at = self.discover_at.min(soon);
-                }
-                let told = error.to_string();
-                if state.fail(error) {
-                    tracing::debug!(cluster = %self.cluster.name, kind = %state.kind.gvk, told, "watch failed");
-                }
-            }
-        }
-        for wanted in self.inventory.take_wanted() {
-            if let Some(state) = self.watches.get_mut(wanted) {
-                state.ask_whole();
-            }
-        }
-        Ok(())
-    }
-
     /// Reports what changed, once everything was seen.
     async fn report<E: From<ClusterEvent>>(&mut self, run: &mut Run<E>) -> Result<(), Closed> {
-        let trouble = self.watches.trouble(|it| self.inventory.has_members(it));
+        self.list_parts();
+        let trouble = self.watches.trouble(|it| self.inventory.is_used(it));
         let is_listed = self.watches.are_listed();
         if trouble.is_none() && is_listed && !self.is_synced {
             self.is_synced = true;
@@ -224,116 +218,6 @@ impl Session {
         }
         Ok(())
     }
-
-    /// Tells facts about the cluster, where they changed.
-    async fn tell_facts<E: From<ClusterEvent>>(&mut self, run: &Run<E>) -> Result<(), Closed> {
-        let silent = self.discovered.silent.iter();
-        let silent = silent.map(|(group, why)| format!("{group}: {why}").into());
-        let not_covered = self.watches.not_covered();
-        let facts = ClusterFacts {
-            origin: Arc::clone(&self.cluster.origin),
-            server_version: Some(Arc::clone(&self.version)),
-            not_covered: (not_covered.into_iter().chain(silent))
-                .chain(self.inventory.left_out())
-                .collect(),
-            objects: self.inventory.members(),
-            watches: self.watches.len(),
-        };
-        if facts == self.facts {
-            return Ok(());
-        }
-        self.facts = facts.clone();
-        let (cluster, facts) = (self.cluster.name.clone(), Box::new(facts));
-        run.send(ClusterEvent::Facts { cluster, facts }).await
-    }
-
-    /// Asks for the Kinds again. A server that does not tell them costs nothing that is known.
-    async fn rediscover(&mut self) -> Result<(), SessionEnd> {
-        match discover(&self.client).await {
-            Ok(discovered) => {
-                self.discovered = discovered;
-                self.watch_kinds().await.map_err(SessionEnd::Failed)
-            }
-            Err(error @ ApiError::Unauthorized(_)) => Err(SessionEnd::Failed(error.to_string())),
-            Err(error) => {
-                tracing::debug!(cluster = %self.cluster.name, %error, "Kinds not discovered");
-                Ok(())
-            }
-        }
-    }
-
-    /// Begins the watches of Kinds that are new, and ends those of Kinds that are gone.
-    async fn watch_kinds(&mut self) -> Result<(), String> {
-        let options = self.cluster.options.clone();
-        let is_left_out = |kind: &ApiKind| options.left_out.contains(&*kind.name());
-        let kinds = self.discovered.kinds.iter().filter(|it| !is_left_out(it));
-        let kinds = kinds.filter(|it| it.is_namespaced || options.namespaces.is_empty());
-        let kinds: BTreeSet<ApiKind> = kinds.cloned().collect();
-        let silent = &self.discovered.silent;
-        // A group that does not tell its Kinds keeps those that it had.
-        let is_served = |it: &ApiKind| {
-            let version = format!("{}/{}", it.gvk.group, it.gvk.version);
-            kinds.contains(it) || silent.contains_key(&version)
-        };
-        for gone in self.watches.retain(is_served) {
-            // No pass has this number.
-            self.inventory.sweep(gone, u64::MAX);
-        }
-        let known: BTreeSet<ApiKind> = self.watches.kinds().map(|it| (**it).clone()).collect();
-        for kind in kinds.difference(&known) {
-            let kind = Arc::new(kind.clone());
-            if options.namespaces.is_empty() {
-                self.watch(&kind, None).await?;
-            }
-            for namespace in &options.namespaces {
-                self.watch(&kind, Some(Arc::clone(namespace))).await?;
-            }
-        }
-        Ok(())
-    }
-
-    async fn watch(
-        &mut self,
-        kind: &Arc<ApiKind>,
-        namespace: Option<Arc<str>>,
-    ) -> Result<(), String> {
-        let client = self
-            .connections
-            .client()
-            .await
-            .map_err(|error| error.to_string())?;
-        let (id, detail) = self.watches.add(Arc::clone(kind), namespace.clone());
-        let is_secret = kind.gvk.group.is_empty() && &*kind.gvk.kind == "Secret";
-        let watch = KindWatch {
-            id,
-            kind: Arc::clone(kind),
-            namespace,
-            client,
-            decoder: Decoder {
-                gvk: kind.gvk.clone(),
-                rules: Arc::clone(&self.cluster.options.rules),
-                detail: Detail::Metadata,
-                is_metadata_enough: is_secret,
-            },
-            detail,
-            news: self.news_tx.clone(),
-            lifetime: jittered(self.cluster.options.watch_lifetime),
-        };
-        self.running.push(Box::pin(watch.run()));
-        Ok(())
-    }
-}
-
-async fn server_version(client: &ApiClient) -> Result<Arc<str>, ApiError> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Version {
-        git_version: String,
-    }
-    let bytes = client.get("/version", "application/json").await?;
-    let version: Result<Version, _> = serde_json::from_slice(&bytes);
-    let version = version.map_err(|error| ApiError::Unreadable(error.to_string()))?;
-    Ok(clean(&version.git_version, VERSION_BYTES_MAX).into())
 }
 
 /// The report that nothing is left of a group.
@@ -344,6 +228,18 @@ fn empty_report(id: &GroupId) -> ApplicationReport {
         objects: Vec::new(),
         hooks: BTreeSet::new(),
         rejected: Vec::new(),
+        related: Vec::new(),
         covered: CoveredKinds::partial(),
     }
+}
+
+/// The token of a credential plugin, and what keeps it fresh; empty where the configuration names no plugin,
+/// or its credential is a certificate.
+async fn credentials(config: &mut Config) -> Result<(Token, Option<Beside>), PluginError> {
+    let Some(plugin) = Plugin::take_from(&mut config.auth_info) else {
+        return Ok((Token::default(), None));
+    };
+    let (token, ends_at) = plugin.run().await?.apply(&mut config.auth_info);
+    let keeper = plugin.keep_fresh(token.clone(), ends_at);
+    Ok((token, Some(Box::pin(keeper))))
 }

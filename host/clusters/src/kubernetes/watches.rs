@@ -1,28 +1,36 @@
 //! The watches of one cluster, and how each of them is.
 
+mod parts;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use super::connection::ApiError;
-use super::decode::Detail;
+use super::decode::{Detail, Labels};
 use super::discovery::ApiKind;
-use super::kind_watch::WatchId;
+use super::kind_watch::{Asked, WatchId};
+pub(super) use parts::Needed;
+use parts::Parts;
 
 /// The state of one watch.
 pub(super) struct WatchState {
     pub(super) kind: Arc<ApiKind>,
-    pub(super) namespace: Option<Arc<str>>,
-    detail: watch::Sender<Detail>,
+    namespace: Option<Arc<str>>,
+    asked: watch::Sender<Asked>,
     /// The pass over its Kind that is or was last made.
     pub(super) pass: u64,
     /// True from the end of a list until the next one begins.
     is_listed: bool,
-    /// True from a request for whole objects until the list that answers it begins.
+    /// True from a request for a list until that list begins.
     is_asked: bool,
+    /// True from the first list that had all that is asked for now.
+    is_known: bool,
     /// The reason why it is not followed now.
     failure: Option<ApiError>,
+    parts: Parts,
 }
 
 /// All watches of a cluster.
@@ -33,23 +41,30 @@ pub(super) struct Watches {
 }
 
 impl Watches {
-    /// Adds a watch. Returns its number, and the amount that is asked for.
+    /// Adds a watch that reads metadata. Returns its number, and what is asked for.
     pub(super) fn add(
         &mut self,
         kind: Arc<ApiKind>,
         namespace: Option<Arc<str>>,
-    ) -> (WatchId, watch::Receiver<Detail>) {
+        labels: Labels,
+    ) -> (WatchId, watch::Receiver<Asked>) {
         let id = self.next_id;
         self.next_id += 1;
-        let (detail, receiver) = watch::channel(Detail::Metadata);
+        let (asked, receiver) = watch::channel(Asked {
+            detail: Detail::Metadata,
+            labels,
+            list: 0,
+        });
         let state = WatchState {
             kind,
             namespace,
-            detail,
+            asked,
             pass: 0,
             is_listed: false,
             is_asked: false,
+            is_known: false,
             failure: None,
+            parts: Parts::default(),
         };
         self.by_id.insert(id, state);
         (id, receiver)
@@ -69,6 +84,18 @@ impl Watches {
         self.by_id.get_mut(&id)
     }
 
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (WatchId, &mut WatchState)> {
+        self.by_id.iter_mut().map(|(id, it)| (*id, it))
+    }
+
+    /// The time at which a part of a Kind is to be listed.
+    pub(super) fn next_part_at(&self) -> Option<Instant> {
+        self.by_id
+            .values()
+            .filter_map(WatchState::next_part_at)
+            .min()
+    }
+
     pub(super) fn kinds(&self) -> impl Iterator<Item = &Arc<ApiKind>> {
         self.by_id.values().map(|it| &it.kind)
     }
@@ -77,47 +104,83 @@ impl Watches {
         self.by_id.len()
     }
 
-    /// Returns whether each watch was listed since it was last asked, or cannot be.
+    /// Returns whether everything that was asked for of each watch was listed, or cannot be.
     pub(super) fn are_listed(&self) -> bool {
         let mut watches = self.by_id.values();
-        watches.all(|it| it.failure.is_some() || it.is_listed && !it.is_asked)
+        watches.all(|it| it.failure().is_some() || it.is_whole())
     }
 
     /// The reason why the cluster as a whole is not heard: what is known of it may be out of date.
     ///
     /// A watch that fails costs more than its Kind only where the server cannot be reached, or where
-    /// applications have objects of it.
-    pub(super) fn trouble(&self, has_members: impl Fn(WatchId) -> bool) -> Option<String> {
+    /// applications have objects of it or are judged by some.
+    pub(super) fn trouble(&self, is_used: impl Fn(WatchId) -> bool) -> Option<String> {
         self.by_id.iter().find_map(|(id, it)| {
-            let failure = it.failure.as_ref()?;
+            let failure = it.failure()?;
             if matches!(failure, ApiError::Unreachable(_)) {
-                return Some(failure.to_string());
+                return Some(failure.of_cluster());
             }
-            has_members(*id).then(|| it.told(failure))
+            let told = || format!("a Kind cannot be followed any more: {}", it.told(failure));
+            is_used(*id).then(told)
         })
     }
 
     /// The Kinds that are not watched, with the reason.
     pub(super) fn not_covered(&self) -> Vec<Arc<str>> {
         let failed = self.by_id.values();
-        let failed = failed.filter_map(|it| Some(it.told(it.failure.as_ref()?).into()));
+        let failed = failed.filter_map(|it| Some(it.told(it.failure()?).into()));
         failed.collect()
     }
 }
 
 impl WatchState {
-    /// Notes that a list begins. What is asked for while it is read may have been passed over in it, so that
-    /// only a request before it is answered by it.
-    pub(super) fn begin(&mut self, detail: Detail) {
+    /// Notes that the list of this number begins. What is asked for while it is read may have been passed
+    /// over in it, so that only a request before it is answered by it.
+    pub(super) fn begin(&mut self, list: u64) {
         self.pass += 1;
         self.is_listed = false;
-        self.is_asked &= detail != Detail::Whole;
+        self.is_asked &= self.asked.borrow().list != list;
     }
 
     /// Notes that the list is whole.
     pub(super) fn end(&mut self) {
         self.is_listed = true;
+        self.is_known |= !self.is_asked;
         self.failure = None;
+    }
+
+    /// Returns whether everything is known that there is of it. While the server cannot be reached that is so
+    /// as of before, which is told of the cluster as a whole.
+    pub(super) fn is_complete(&self) -> bool {
+        let is_seen = matches!(self.failure(), None | Some(ApiError::Unreachable(_)));
+        self.is_known && is_seen
+    }
+
+    /// Keeps these labels of each object. Where they were not kept before, all are listed again.
+    pub(super) fn keep_labels(&mut self, labels: &Labels) {
+        if !self.asked.borrow().labels.covers(labels) {
+            self.is_asked = true;
+            self.is_known = false;
+            self.asked.send_modify(|asked| {
+                asked.labels = labels.clone();
+                asked.list += 1;
+            });
+        }
+    }
+
+    /// The labels that are kept.
+    pub(super) fn labels(&self) -> Labels {
+        self.asked.borrow().labels.clone()
+    }
+
+    /// Returns whether all that was asked for was listed.
+    fn is_whole(&self) -> bool {
+        self.is_listed && !self.is_asked && self.parts.are_listed()
+    }
+
+    /// The reason why not all of it is seen now.
+    fn failure(&self) -> Option<&ApiError> {
+        self.failure.as_ref().or_else(|| self.parts.failure())
     }
 
     /// Notes that the watch is followed.
@@ -132,12 +195,23 @@ impl WatchState {
         is_new
     }
 
-    /// Asks for whole objects, also where they were listed before; once until the list begins.
-    pub(super) fn ask_whole(&mut self) {
+    /// Asks for a list of all objects, whole; once until it begins.
+    fn ask_for_all(&mut self) {
         if !self.is_asked {
             self.is_asked = true;
-            self.detail.send_replace(Detail::Whole);
+            self.asked.send_modify(|asked| {
+                asked.detail = Detail::Whole;
+                asked.list += 1;
+            });
         }
+    }
+
+    /// Lets the watch go on with whole objects, without a list.
+    fn follow_whole(&self) {
+        self.asked.send_if_modified(|asked| {
+            let before = std::mem::replace(&mut asked.detail, Detail::Whole);
+            before != Detail::Whole
+        });
     }
 
     fn told(&self, failure: &ApiError) -> String {
@@ -150,51 +224,4 @@ impl WatchState {
 }
 
 #[cfg(test)]
-mod tests {
-    use kindsight_model::Gvk;
-
-    use super::*;
-
-    fn one() -> (Watches, WatchId, watch::Receiver<Detail>) {
-        let mut watches = Watches::default();
-        let kind = ApiKind {
-            gvk: Gvk::new("", "v1", "Pod"),
-            plural: "pods".to_owned(),
-            is_namespaced: true,
-        };
-        let (id, detail) = watches.add(Arc::new(kind), None);
-        (watches, id, detail)
-    }
-
-    #[test]
-    fn what_is_asked_for_while_a_list_is_read_needs_another_list() {
-        let (mut watches, id, mut detail) = one();
-        let state = watches.get_mut(id).unwrap();
-        state.begin(Detail::Whole);
-        state.ask_whole();
-        state.end();
-        assert!(!watches.are_listed());
-        assert!(detail.has_changed().unwrap());
-        detail.mark_unchanged();
-        let state = watches.get_mut(id).unwrap();
-        state.ask_whole();
-        assert!(!detail.has_changed().unwrap(), "it was asked for already");
-        state.begin(Detail::Whole);
-        state.end();
-        assert!(watches.are_listed());
-    }
-
-    #[test]
-    fn a_kind_that_fails_costs_the_cluster_only_where_applications_have_objects_of_it() {
-        let (mut watches, id, _detail) = one();
-        let state = watches.get_mut(id).unwrap();
-        state.fail(ApiError::Forbidden("no".to_owned()));
-        assert!(watches.are_listed());
-        assert_eq!(watches.trouble(|_| false), None);
-        let why = watches.trouble(|_| true).unwrap();
-        assert_eq!(why, "Pod: not allowed: no");
-        let state = watches.get_mut(id).unwrap();
-        state.fail(ApiError::Unreachable("refused".to_owned()));
-        assert_eq!(watches.trouble(|_| false).unwrap(), "refused");
-    }
-}
+mod tests;

@@ -1,9 +1,11 @@
 //! `kindsight serve`: runs a server with the operator's settings.
 
 use kindsight_server::rest::Access;
-use kindsight_server::{DataDir, Settings, start_logging};
+use kindsight_server::{ClusterChanges, DataDir, Settings, start_logging};
+use tokio::sync::watch;
 
 use crate::config::ServeArgs;
+use crate::config::follow::follow;
 
 /// Runs the server until it is asked to stop, or stops by itself.
 ///
@@ -11,7 +13,8 @@ use crate::config::ServeArgs;
 /// When the server cannot be started, or stops by itself.
 pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
     start_logging(&args.log, args.log_format)?;
-    let settings = settings(*args)?;
+    let (changed, changes) = watch::channel(args.sources()?);
+    let settings = settings(*args, changes)?;
     if let Some(cache) = &settings.cache {
         tracing::info!(
             "loading interpreters; those without compiled code in {} are compiled first",
@@ -21,27 +24,23 @@ pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
     kindsight_server::run(settings, async |server, mut signals| {
         let address = server.address();
         tracing::info!(%address, "serving on http://{address}");
-        signals.wait(server).await;
+        tokio::select! {
+            () = signals.wait(server) => {}
+            () = follow(changed) => {}
+        }
         tracing::info!("stopping");
         Ok(())
     })
 }
 
-fn settings(args: ServeArgs) -> anyhow::Result<Settings> {
+fn settings(args: ServeArgs, cluster_changes: ClusterChanges) -> anyhow::Result<Settings> {
     let DataDir {
         store,
         cache,
         remembered,
     } = DataDir::open(&args.data_dir)?;
     let limits = args.interpreter_limits.limits();
-    let mut clusters = args.clusters;
-    for table in &args.cluster_tables {
-        let source = table.source(args.watch_lifetime);
-        clusters.push(source.map_err(anyhow::Error::msg)?);
-    }
-    for kubeconfig in &args.kubeconfigs {
-        clusters.extend(kubeconfig.clusters(args.watch_lifetime)?);
-    }
+    let clusters = cluster_changes.borrow().clone();
     Ok(Settings {
         store,
         remembered,
@@ -49,6 +48,7 @@ fn settings(args: ServeArgs) -> anyhow::Result<Settings> {
         interpreters: args.interpreters,
         replace_built_in: args.replace_built_in,
         clusters,
+        cluster_changes: Some(cluster_changes),
         gone_for: args.gone_for,
         listen: args.listen,
         access: Access {

@@ -1,6 +1,6 @@
 //! `[[cluster]]` tables of the configuration file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -44,6 +44,11 @@ impl FromStr for ClusterTable {
 }
 
 impl ClusterTable {
+    /// The kubeconfig that it names.
+    pub(crate) fn kubeconfig(&self) -> Option<&Path> {
+        self.kubeconfig.as_deref()
+    }
+
     /// Its source, watched with watches of this lifetime.
     ///
     /// # Errors

@@ -35,6 +35,11 @@ impl FromStr for KubeconfigArg {
 }
 
 impl KubeconfigArg {
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Its clusters, watched with watches of this lifetime.
     ///
     /// # Errors

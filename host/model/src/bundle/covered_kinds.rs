@@ -1,6 +1,6 @@
 //! The Kinds of which the objects at hand are known to be all, for those who judge by related objects.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::coverage::LISTS;
@@ -38,6 +38,8 @@ pub struct CoveredKinds {
     unread: Kinds,
     /// True if an item cannot be read that may be of any Kind.
     is_any_unread: bool,
+    /// The Kinds that are known to be complete, where nobody reports the objects.
+    complete: Kinds,
 }
 
 /// Kinds by group: searched without a copy of either.
@@ -81,10 +83,30 @@ impl CoveredKinds {
         Self::default()
     }
 
+    /// These Kinds in full, given as group and Kind, and no other.
+    pub fn complete_for<'k>(kinds: impl IntoIterator<Item = (&'k str, &'k str)>) -> Self {
+        let mut covered = Self::default();
+        for (group, kind) in kinds {
+            covered.complete.add(&Gvk::new(group, "", kind));
+        }
+        covered
+    }
+
+    /// The Kinds of [`Self::complete_for`], in order.
+    pub fn complete(&self) -> BTreeSet<(&str, &str)> {
+        let groups = self.complete.0.iter();
+        let kinds = groups.flat_map(|(group, kinds)| kinds.iter().map(|kind| (&**group, &**kind)));
+        kinds.collect()
+    }
+
     /// The coverage of a Kind.
     pub fn covers(&self, group: &str, kind: &str) -> KindCoverage {
         let Some(coverage) = &self.coverage else {
-            return KindCoverage::Partial;
+            return if self.complete.has(group, kind) {
+                KindCoverage::Complete
+            } else {
+                KindCoverage::Partial
+            };
         };
         let is_seen = self.seen.has(group, kind);
         let is_watched = is_seen || Coverage::has_list(group, kind);
@@ -217,6 +239,14 @@ mod tests {
         let kinds = kinds(&format!(r#"{{"podStatuses":[{items}]}}"#));
         assert_eq!(kinds.covers("", "Pod"), Partial);
         assert_eq!(kinds.covers("batch", "Job"), Unknown);
+    }
+
+    #[test]
+    fn kinds_that_were_searched_are_complete_and_no_other() {
+        let kinds = CoveredKinds::complete_for([("", "Pod"), ("x.org", "Thing")]);
+        assert_eq!(kinds.covers("x.org", "Thing"), Complete);
+        assert_eq!(kinds.covers("y.org", "Thing"), Partial);
+        assert_eq!(kinds.complete(), [("", "Pod"), ("x.org", "Thing")].into());
     }
 
     #[test]

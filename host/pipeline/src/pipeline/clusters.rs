@@ -57,6 +57,7 @@ impl Pipeline {
             ClusterEvent::Application { cluster, report } => {
                 self.report_found(&cluster, *report, now_ms);
             }
+            ClusterEvent::Added { cluster } => self.expect_cluster(&cluster, now_ms),
             ClusterEvent::Removed { cluster } => self.forget_cluster(&cluster, now_ms),
             ClusterEvent::Facts { cluster, facts } => {
                 let facts = shown(*facts);
@@ -82,6 +83,8 @@ impl Pipeline {
                     });
                 }
             }
+            // When it was heard is noted of every event.
+            ClusterEvent::Heard { .. } => {}
             ClusterEvent::Faults { cluster, faults } => self.faults(&cluster, faults, now_ms),
             ClusterEvent::Stale { cluster, reason } => self.stale(&cluster, &reason, now_ms),
             ClusterEvent::Synced { cluster } => self.synced(&cluster, now_ms),
@@ -100,11 +103,11 @@ impl Pipeline {
     }
 
     fn stale(&mut self, cluster: &ClusterName, reason: &str, now_ms: i64) {
-        tracing::warn!(%cluster, reason, "cluster cannot be reached");
+        tracing::warn!(%cluster, reason, "cluster not heard");
         let known = self.unreachable.get(cluster);
         let cause = Staleness {
             since_ms: known.map_or(now_ms, |known| known.since_ms),
-            reason: format!("the cluster cannot be reached: {reason}").into(),
+            reason: reason.into(),
         };
         self.change_all(cluster, now_ms, |placement| placement.unreachable(&cause));
         self.change_connection(cluster, now_ms, |it| {

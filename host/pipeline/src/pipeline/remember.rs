@@ -94,6 +94,7 @@ fn nothing(application: kindsight_model::DigName, app: Arc<str>) -> ApplicationR
         objects: Vec::new(),
         hooks: BTreeSet::new(),
         rejected: Vec::new(),
+        related: Vec::new(),
         covered: CoveredKinds::partial(),
     }
 }

@@ -105,6 +105,7 @@ impl Placement {
         self.is_remembered = false;
         self.report_faults = faults_of(&report.rejected);
         self.reported = Some(report.objects.into());
+        self.related = report.related.into();
         self.rejected = report.rejected.into();
         self.covered = Arc::new(report.covered);
         let mut found = Found {

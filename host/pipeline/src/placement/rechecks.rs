@@ -30,8 +30,9 @@ impl Placement {
         }
         let recheck = self.recheck.get_or_insert_with(|| {
             slice.count_lookups(objects.len());
-            let siblings = Siblings::of(Arc::clone(objects)).covered(Arc::clone(&self.covered));
-            Recheck::of(Arc::new(siblings), |gvk| kinds.are_affected(gvk))
+            let siblings = Siblings::beside(objects, &self.related);
+            let siblings = siblings.covered(Arc::clone(&self.covered));
+            Recheck::of(objects, Arc::new(siblings), |gvk| kinds.are_affected(gvk))
         });
         while !recheck.is_done() && !slice.is_spent() {
             slice.count_judged(recheck.part(goal, slice.objects_max(), now_ms));

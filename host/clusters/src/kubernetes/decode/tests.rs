@@ -1,5 +1,6 @@
 use serde_json::{Value, json};
 
+use super::bookkeeping::LAST_APPLIED;
 use super::*;
 
 fn decoder(detail: Detail) -> Decoder {
@@ -7,6 +8,7 @@ fn decoder(detail: Detail) -> Decoder {
         gvk: Gvk::new("apps", "v1", "Deployment"),
         rules: ApplicationRule::ALL.into(),
         detail,
+        labels: Labels::None,
         is_metadata_enough: false,
     }
 }
@@ -44,7 +46,7 @@ fn an_item_of_a_list_gets_its_kind_and_loses_what_nobody_reads() {
     assert_eq!(read["metadata"]["annotations"], json!({"note": "kept"}));
     assert_eq!(read["metadata"].get("managedFields"), None);
     assert_eq!(read["spec"], json!({"replicas": 3}));
-    assert_eq!(&*decoded.owners, &["u0".into()]);
+    assert_eq!(&*decoded.owners, &[Uid::of("u0")]);
     assert!(decoded.membership.claim.is_some());
 }
 
@@ -54,6 +56,26 @@ fn of_metadata_nothing_else_is_kept() {
     let decoded = &page.objects[0];
     assert!(matches!(decoded.body, Body::NotAsked));
     assert_eq!((&*decoded.namespace, &*decoded.name), ("shop", "web"));
+}
+
+#[test]
+fn labels_are_kept_as_far_as_they_are_asked_for() {
+    let kept = |labels| {
+        let decoder = Decoder {
+            labels,
+            ..decoder(Detail::Metadata)
+        };
+        page(&decoder, &json!([deployment()])).objects[0]
+            .labels
+            .len()
+    };
+    let keys = |key: &str| Labels::Keys([key.into()].into());
+    assert_eq!(kept(Labels::None), 0);
+    assert_eq!(kept(keys("other")), 0);
+    assert_eq!(kept(keys("app.kubernetes.io/instance")), 1);
+    assert_eq!(kept(Labels::All), 1);
+    assert!(Labels::All.covers(&keys("a")) && keys("a").covers(&Labels::None));
+    assert!(!keys("a").covers(&keys("b")) && !keys("a").covers(&Labels::All));
 }
 
 #[test]
@@ -82,8 +104,8 @@ fn an_object_that_cannot_be_read_costs_no_other() {
         panic!("three objects: {page:?}");
     };
     assert!(matches!(
-        big.body,
-        Body::Unreadable(_, ObjectError::TooLarge(_))
+        &big.body,
+        Body::Unreadable(it) if matches!(it.1, ObjectError::TooLarge(_))
     ));
     assert_eq!(&*big.name, "big");
     assert!(matches!(seven.body, Body::Unreadable(..)));

@@ -1,7 +1,7 @@
 //! One object of a cluster.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use kindsight_model::{CoveredKinds, Gvk, Object, Rejected, RejectedIdentity};
 
@@ -10,17 +10,28 @@ use crate::ApplicationReport;
 use crate::kubernetes::decode::{Body, Decoded};
 use crate::kubernetes::kind_watch::WatchId;
 use crate::kubernetes::membership::Membership;
+use crate::kubernetes::selector::Label;
+use crate::kubernetes::uid::Uid;
 
 /// An object by its Kind, namespace and name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(in crate::kubernetes) struct Key {
     /// Watches are of one Kind each, and no two of them see the same object.
     pub(in crate::kubernetes) watch: WatchId,
-    namespace: Arc<str>,
-    name: Arc<str>,
+    pub(super) namespace: Arc<str>,
+    pub(super) name: Arc<str>,
 }
 
 impl Key {
+    /// What comes before all keys of a namespace of a watch; of the empty one, before all keys of the watch.
+    pub(super) fn before_all_of(watch: WatchId, namespace: &str) -> Self {
+        Self {
+            watch,
+            namespace: namespace.into(),
+            name: "".into(),
+        }
+    }
+
     pub(super) fn new(watch: WatchId, decoded: &Decoded) -> Self {
         Self {
             watch,
@@ -35,14 +46,20 @@ impl Key {
 pub(super) struct Entry {
     /// The last pass over its Kind that saw it.
     pub(super) pass: u64,
-    pub(super) uid: Arc<str>,
-    pub(super) name: Arc<str>,
+    /// Number of the change of the cluster that it came with.
+    pub(super) change: u64,
+    /// Its version; 0 where versions have no order.
+    pub(super) version: u64,
+    pub(super) uid: Uid,
     /// Uids of its owners.
-    pub(super) owners: Box<[Arc<str>]>,
-    pub(super) membership: Membership,
+    pub(super) owners: Box<[Uid]>,
+    /// Its labels, where they are asked for.
+    pub(super) labels: Arc<[Label]>,
+    /// None where nobody marked it.
+    membership: Option<Box<Membership>>,
     pub(super) body: Body,
     /// The group that it is in; none if it belongs to no application.
-    pub(super) group: Option<GroupId>,
+    pub(super) group: Option<Box<GroupId>>,
     /// True if its application is there because of objects like it.
     pub(super) is_anchor: bool,
 }
@@ -51,10 +68,12 @@ impl Default for Entry {
     fn default() -> Self {
         Self {
             pass: 0,
-            uid: "".into(),
-            name: "".into(),
+            change: 0,
+            version: 0,
+            uid: Uid::NONE,
             owners: Box::default(),
-            membership: Membership::default(),
+            labels: Arc::default(),
+            membership: None,
             body: Body::NotAsked,
             group: None,
             is_anchor: false,
@@ -64,51 +83,78 @@ impl Default for Entry {
 
 /// Links of an object to others.
 pub(super) struct Links {
-    pub(super) uid: Arc<str>,
-    pub(super) owners: Box<[Arc<str>]>,
+    pub(super) uid: Uid,
+    pub(super) owners: Box<[Uid]>,
 }
 
+/// The membership of an object that nobody marked.
+static NO_MEMBERSHIP: LazyLock<Membership> = LazyLock::new(Membership::default);
+
 impl Entry {
-    /// Replaces all but the group.
-    pub(super) fn replace(&mut self, pass: u64, decoded: Decoded) {
-        self.pass = pass;
+    /// Returns whether this tells nothing new: the same version, and no body where that is missing.
+    pub(super) fn has_all_of(&self, decoded: &Decoded, is_missing: bool) -> bool {
+        self.version == decoded.version
+            && self.version > 0
+            && self.uid == decoded.uid
+            && self.labels == decoded.labels
+            && (!is_missing || matches!(decoded.body, Body::NotAsked))
+    }
+
+    /// Returns whether this is an older version of the same object.
+    pub(super) fn is_newer_than(&self, decoded: &Decoded) -> bool {
+        self.uid == decoded.uid && decoded.version > 0 && self.version > decoded.version
+    }
+
+    /// Replaces all but the group and the pass.
+    pub(super) fn replace(&mut self, decoded: Decoded) {
+        self.version = decoded.version;
         self.uid = decoded.uid;
-        self.name = decoded.name;
         self.owners = decoded.owners;
-        self.membership = decoded.membership;
+        self.labels = decoded.labels;
+        let is_marked = decoded.membership != Membership::default();
+        self.membership = is_marked.then(|| Box::new(decoded.membership));
         self.body = decoded.body;
     }
 
     pub(super) fn links(&self) -> Links {
         Links {
-            uid: Arc::clone(&self.uid),
+            uid: self.uid,
             owners: self.owners.clone(),
         }
     }
 
+    /// What its metadata says of the application it belongs to.
+    pub(super) fn membership(&self) -> &Membership {
+        self.membership.as_deref().unwrap_or(&NO_MEMBERSHIP)
+    }
+
     /// The name of the application that it joins if there is only one of that name.
     pub(super) fn floats_to(&self) -> Option<Arc<str>> {
-        let claim = self.membership.claim.as_ref();
+        let claim = self.membership().claim.as_ref();
         let claim = claim.filter(|claim| claim.is_of_any_namespace)?;
         Some(Arc::clone(&claim.application.composite_app))
     }
 }
 
-/// The report of a group with these objects.
+/// The report of a group with these objects, without what is beside them.
 pub(super) fn report<'e>(
     id: &GroupId,
     entries: impl Iterator<Item = (&'e Key, &'e Entry)>,
+    covered: CoveredKinds,
 ) -> ApplicationReport {
     let mut objects: Vec<(&Object, bool)> = Vec::new();
     let mut rejected = Vec::new();
     for (key, entry) in entries {
         match &entry.body {
-            Body::Whole(object) => objects.push((object, entry.membership.is_hook)),
-            Body::Unreadable(gvk, error) => rejected.push(Rejected {
-                pointer: format!("{}/{}/{}", gvk.kind, key.namespace, key.name),
-                error: error.clone(),
-                identity: Some(identity(gvk, key)),
-            }),
+            Body::Whole(object) => objects.push((object, entry.membership().is_hook)),
+            Body::Unreadable(it) => {
+                let (gvk, error) = &**it;
+                rejected.push(Rejected {
+                    pointer: format!("{}/{}/{}", gvk.kind, key.namespace, key.name),
+                    error: error.clone(),
+                    identity: Some(identity(gvk, key)),
+                });
+            }
             Body::NotAsked => {}
         }
     }
@@ -127,8 +173,8 @@ pub(super) fn report<'e>(
             .collect(),
         hooks,
         rejected,
-        // What belongs to another application is not among them.
-        covered: CoveredKinds::partial(),
+        related: Vec::new(),
+        covered,
     }
 }
 
@@ -140,7 +186,8 @@ fn identity(gvk: &Gvk, key: &Key) -> RejectedIdentity {
     }
 }
 
-fn rank(object: &Object) -> (&str, &str, &str, &str) {
+/// The order of objects in reports.
+pub(super) fn rank(object: &Object) -> (&str, &str, &str, &str) {
     let Object {
         gvk,
         namespace,

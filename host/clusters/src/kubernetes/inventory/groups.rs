@@ -23,6 +23,8 @@ pub(super) struct Groups {
 #[derive(Debug, Default)]
 pub(super) struct Group {
     members: BTreeSet<Key>,
+    /// A hash of the last report; none until there was one.
+    reported: Option<u64>,
 }
 
 impl Group {
@@ -59,6 +61,16 @@ impl Groups {
 
     pub(super) fn note_changed(&mut self, id: GroupId) {
         self.changed.insert(id);
+    }
+
+    pub(super) fn note_all_changed(&mut self) {
+        self.changed.extend(self.by_id.keys().cloned());
+    }
+
+    /// Notes the contents of a report. Returns whether they are others than those of the last one.
+    pub(super) fn note_report(&mut self, id: &GroupId, contents: u64) -> bool {
+        let group = self.by_id.get_mut(id);
+        group.is_none_or(|it| it.reported.replace(contents) != Some(contents))
     }
 
     /// The groups that changed since the last call.

@@ -1,7 +1,11 @@
+mod memory;
+mod parts;
+mod related;
+
 use serde_json::{Value, json};
 
 use super::*;
-use crate::kubernetes::decode::{Decoder, Detail};
+use crate::kubernetes::decode::{Body, Decoder, Detail, Labels};
 use crate::kubernetes::membership::ApplicationRule;
 use kindsight_model::Gvk;
 
@@ -30,6 +34,7 @@ impl Cluster {
             gvk: Gvk::new(KINDS[watch].0, "v1", kind),
             rules: ApplicationRule::ALL.into(),
             detail: self.detail,
+            labels: Labels::None,
             is_metadata_enough: false,
         };
         let list = json!({"items": [{"metadata": metadata}]}).to_string();
@@ -103,8 +108,11 @@ fn a_group_waits_until_each_of_its_objects_was_read() {
     cluster.apply("Deployment", &object("front", "", "shop"));
     cluster.apply("Pod", &object("other", "", ""));
     assert!(cluster.reports().is_empty());
-    assert_eq!(cluster.inventory.take_wanted(), BTreeSet::from([0]));
-    assert!(cluster.inventory.has_members(0) && !cluster.inventory.has_members(2));
+    assert_eq!(
+        cluster.inventory.take_wanted(),
+        BTreeSet::from([(0, "web".into())])
+    );
+    assert!(cluster.inventory.is_used(0) && !cluster.inventory.is_used(2));
     cluster.detail = Detail::Whole;
     cluster.apply("Deployment", &object("front", "", "shop"));
     assert_eq!(cluster.reports(), ["-/shop/-/web front: front"]);
@@ -196,7 +204,10 @@ fn an_object_that_was_passed_over_before_its_owner_came_is_asked_for() {
     cluster.apply("Pod", &object("pod", "front", ""));
     assert!(cluster.inventory.take_wanted().is_empty());
     cluster.apply("Deployment", &object("front", "", "shop"));
-    assert_eq!(cluster.inventory.take_wanted(), BTreeSet::from([2]));
+    assert_eq!(
+        cluster.inventory.take_wanted(),
+        BTreeSet::from([(2, "web".into())])
+    );
     assert!(cluster.reports().is_empty(), "half of it is no report");
     cluster.apply("Pod", &object("pod", "front", ""));
     assert_eq!(cluster.reports(), ["-/shop/-/web front: front pod"]);

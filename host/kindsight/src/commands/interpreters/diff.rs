@@ -100,6 +100,7 @@ impl InputComparer {
         let reported = |objects| ReportedGroup {
             label: Arc::clone(label),
             objects,
+            related: [].into(),
             covered: Arc::new(CoveredKinds::partial()),
         };
         let groups: Vec<ReportedGroup> = if group.related {

@@ -20,7 +20,8 @@ use crate::{FAILED, INVALID, TIME_IS_UP};
 const HOLD: Duration = Duration::from_secs(3);
 
 /// Time in which a server finds out that a cluster hangs: one that told nothing since the command began, and
-/// is connected so long after, was heard meanwhile.
+/// is connected so long after, was heard meanwhile. API servers are asked every few seconds and are heard
+/// sooner; folders are not asked.
 const SILENT_MAX: Duration = Duration::from_secs(20);
 
 /// Longest pause between two looks at the state.

@@ -78,6 +78,7 @@ impl Has {
             objects: self.objects,
             hooks: self.hooks,
             rejected: self.rejected,
+            related: Vec::new(),
             covered,
         };
         Event::Cluster(ClusterEvent::Application {
@@ -95,7 +96,7 @@ pub(super) fn synced(cluster: &str) -> Event {
 pub(super) fn stale(cluster: &str) -> Event {
     Event::Cluster(ClusterEvent::Stale {
         cluster: cluster.parse().unwrap(),
-        reason: "connection refused".to_owned(),
+        reason: "the cluster cannot be reached: connection refused".to_owned(),
     })
 }
 

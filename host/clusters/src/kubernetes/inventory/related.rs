@@ -1,0 +1,238 @@
+//! Objects that those of a group name by a relation, wherever they belong to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use kindsight_model::{CoveredKinds, Object};
+
+use super::entry::rank;
+use super::queries::Query;
+use super::relations::{Asker, Rule, Watched, rules_of, sought};
+use super::{GroupId, Inventory, Key, WatchId};
+use crate::kubernetes::decode::Body;
+use crate::kubernetes::discovery::ApiKind;
+use crate::kubernetes::uid::Uid;
+use crate::needs::RelatedRules;
+
+/// Maximum number of searches for one group; of more, no Kind is covered in full.
+const QUERIES_MAX: usize = 20_000;
+/// Maximum number of objects beside those of one group; of more, no Kind is covered in full.
+const RELATED_MAX: usize = 10_000;
+/// Maximum number of owners between an object and one that it owns.
+const STEPS_MAX: usize = 16;
+
+/// The objects beside those of a group, and the Kinds of which they are all.
+pub(super) struct Beside {
+    pub(super) keys: Vec<Key>,
+    pub(super) covered: CoveredKinds,
+}
+
+impl Inventory {
+    /// Takes in the relations that are asked about from now on.
+    pub(in crate::kubernetes) fn set_rules(&mut self, rules: Arc<RelatedRules>) {
+        self.rules = rules;
+        self.resolve();
+        self.sought.clear();
+        let members = self.entries.iter().filter(|(_, it)| it.group.is_some());
+        let members: Vec<Key> = members.map(|(key, _)| key.clone()).collect();
+        for key in members {
+            self.read_sought(&key);
+        }
+    }
+
+    /// Takes in a watch, of which nothing is known yet.
+    pub(in crate::kubernetes) fn add_watch(
+        &mut self,
+        watch: WatchId,
+        kind: Arc<ApiKind>,
+        namespace: Option<Arc<str>>,
+    ) {
+        let is_asked_for = self.rules.with(kind.names()).next().is_some();
+        let watched = Watched {
+            rules: rules_of(&self.rules, &kind, &self.watched),
+            kind,
+            namespace,
+            is_complete: false,
+        };
+        self.watched.insert(watch, watched);
+        if is_asked_for {
+            self.resolve();
+        }
+    }
+
+    /// Forgets a watch and its objects.
+    pub(in crate::kubernetes) fn remove_watch(&mut self, watch: WatchId) {
+        // No pass has this number.
+        self.sweep(watch, u64::MAX);
+        self.watched.remove(&watch);
+        self.resolve();
+    }
+
+    /// Notes whether everything is known that there is of a watch.
+    pub(in crate::kubernetes) fn set_complete(&mut self, watch: WatchId, is_complete: bool) {
+        let Some(watched) = self.watched.get_mut(&watch) else {
+            return;
+        };
+        let before = std::mem::replace(&mut watched.is_complete, is_complete);
+        let names = watched.kind.names();
+        if before != is_complete && self.rules.with(names).next().is_some() {
+            self.groups.note_all_changed();
+        }
+    }
+
+    /// Finds the watches of each rule anew.
+    fn resolve(&mut self) {
+        let kinds = self.watched.iter();
+        let rules: BTreeMap<WatchId, _> = kinds
+            .map(|(id, it)| (*id, rules_of(&self.rules, &it.kind, &self.watched)))
+            .collect();
+        for (id, rules) in rules {
+            if let Some(watched) = self.watched.get_mut(&id) {
+                watched.rules = rules;
+            }
+        }
+        self.groups.note_all_changed();
+    }
+
+    /// Reads what an object of an application names, where anybody asks.
+    pub(super) fn read_sought(&mut self, key: &Key) {
+        let watched = self.watched.get(&key.watch);
+        let rules = watched.map(|it| &it.rules).filter(|it| !it.is_empty());
+        let body = self.entries.get(key).map(|it| &it.body);
+        if let (Some(rules), Some(Body::Whole(object))) = (rules, body) {
+            self.sought.insert(key.clone(), sought(rules, object));
+        }
+    }
+
+    /// Searches for what the objects of a group name. None while some of it is still to be read.
+    pub(super) fn beside(&mut self, id: &GroupId, members: &[Key]) -> Option<Beside> {
+        let (queries, is_all_asked) = self.queries_of(members);
+        let (new, dropped) = self.queries.ask(id, queries);
+        for query in new {
+            let found = self.answer(&query);
+            for key in &found {
+                if self
+                    .entries
+                    .get(key)
+                    .is_some_and(|it| matches!(it.body, Body::NotAsked))
+                {
+                    self.missing.add(key);
+                }
+            }
+            self.queries.answer(&query, found);
+        }
+        for key in dropped {
+            self.drop_unneeded(&key);
+        }
+        let mut keys = self.queries.found(id);
+        for key in members {
+            keys.remove(key);
+        }
+        let is_read_soon = |key: &Key| {
+            let watched = self.watched.get(&key.watch);
+            self.missing.has(key) && watched.is_some_and(|it| it.is_complete)
+        };
+        if keys.iter().any(is_read_soon) {
+            return None;
+        }
+        let is_all = is_all_asked && keys.len() <= RELATED_MAX && !self.is_over;
+        let keys: Vec<Key> = keys.into_iter().take(RELATED_MAX).collect();
+        let covered = if is_all {
+            self.covered(members, &keys)
+        } else {
+            CoveredKinds::partial()
+        };
+        Some(Beside { keys, covered })
+    }
+
+    /// The objects of these keys that were read.
+    pub(super) fn objects(&self, keys: &[Key]) -> Vec<Object> {
+        let bodies = keys
+            .iter()
+            .filter_map(|key| Some(&self.entries.get(key)?.body));
+        let objects = bodies.filter_map(|body| match body {
+            Body::Whole(object) => Some((**object).clone()),
+            Body::NotAsked | Body::Unreadable(_) => None,
+        });
+        let mut objects: Vec<Object> = objects.collect();
+        objects.sort_by(|left, right| rank(left).cmp(&rank(right)));
+        objects
+    }
+
+    /// Lets go of the body of an object that nobody needs any more.
+    fn drop_unneeded(&mut self, key: &Key) {
+        if let Some(entry) = self.entries.get_mut(key)
+            && entry.group.is_none()
+        {
+            self.missing.remove(key);
+            if matches!(entry.body, Body::Whole(_)) {
+                entry.body = Body::NotAsked;
+            }
+        }
+    }
+
+    /// The searches for what these objects name, and whether these are all.
+    fn queries_of(&self, members: &[Key]) -> (BTreeSet<Arc<Query>>, bool) {
+        let mut queries = BTreeSet::new();
+        for key in members {
+            let Some((sought, entry, watched)) = self.sought.get(key).and_then(|sought| {
+                let entry = self.entries.get(key)?;
+                Some((sought, entry, self.watched.get(&key.watch)?))
+            }) else {
+                continue;
+            };
+            let is_asked = watched.rules.iter().any(Rule::asks_for_descendants);
+            let asker = Asker {
+                namespace: &key.namespace,
+                uid: entry.uid,
+                owners: &entry.owners,
+                owned: if is_asked {
+                    self.descendants(entry.uid)
+                } else {
+                    Vec::new()
+                },
+            };
+            for (rule, names) in watched.rules.iter().zip(sought) {
+                rule.ask(names, &asker, &self.watched, &mut queries);
+            }
+            if queries.len() > QUERIES_MAX {
+                return (queries, false);
+            }
+        }
+        (queries, true)
+    }
+
+    /// Uids of what an object owns over any number of steps.
+    fn descendants(&self, uid: Uid) -> Vec<Uid> {
+        let mut found: BTreeSet<Uid> = BTreeSet::new();
+        let mut waiting = vec![uid];
+        for _ in 0..STEPS_MAX {
+            let owned = waiting.iter().flat_map(|uid| self.owned_by(*uid));
+            let uids = owned.filter_map(|key| Some(self.entries.get(&key)?.uid));
+            waiting = uids.filter(|uid| found.insert(*uid)).collect();
+            if waiting.is_empty() {
+                break;
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    /// What a search finds now.
+    fn answer(&self, query: &Query) -> Vec<Key> {
+        let is_found = |key: &Key| self.entries.get(key).is_some_and(|it| query.finds(key, it));
+        match query {
+            Query::Named(key) => [key.clone()].into_iter().filter(is_found).collect(),
+            Query::Uid(_, uid) => {
+                let key = self.by_uid.get(uid).cloned();
+                key.into_iter().filter(is_found).collect()
+            }
+            Query::OwnedBy(_, uid) => self.owned_by(*uid).into_iter().filter(is_found).collect(),
+            Query::Selected(watch, namespace, _) => {
+                let all = self.objects_from(*watch, namespace);
+                let near = all.take_while(|(key, _)| key.namespace == *namespace);
+                let found = near.filter(|(key, entry)| query.finds(key, entry));
+                found.map(|(key, _)| key.clone()).collect()
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Texts that many objects have: held once.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::kubernetes::selector::Label;
+
+/// Maximum number of texts, and of sets of labels, that are shared; of more, those of before are held twice.
+const SHARED_MAX: usize = 65_536;
+
+/// Texts that are shared.
+#[derive(Debug, Default)]
+pub(super) struct Texts {
+    texts: HashSet<Arc<str>>,
+    labels: HashSet<Arc<[Label]>>,
+}
+
+impl Texts {
+    /// The same text, shared with others.
+    pub(super) fn share(&mut self, text: &Arc<str>) -> Arc<str> {
+        if let Some(shared) = self.texts.get(text) {
+            return Arc::clone(shared);
+        }
+        if self.texts.len() >= SHARED_MAX {
+            self.texts.clear();
+        }
+        self.texts.insert(Arc::clone(text));
+        Arc::clone(text)
+    }
+
+    /// The same labels, shared with others: the Pods of one workload have the same.
+    pub(super) fn share_labels(&mut self, labels: &Arc<[Label]>) -> Arc<[Label]> {
+        if let Some(shared) = self.labels.get(labels) {
+            return Arc::clone(shared);
+        }
+        if self.labels.len() >= SHARED_MAX {
+            self.labels.clear();
+        }
+        let pairs = labels.iter();
+        let labels: Arc<[Label]> = pairs
+            .map(|(key, value)| (self.share(key), self.share(value)))
+            .collect();
+        self.labels.insert(Arc::clone(&labels));
+        labels
+    }
+}

@@ -1,0 +1,244 @@
+//! The run of a source: one session after the other.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use kindsight_model::{ClusterName, clean};
+use tokio::sync::mpsc::Sender;
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use super::connection::ApiClient;
+use super::identity::{self, Identity, Rank};
+use super::inventory::GroupId;
+use super::jitter::Backoff;
+use super::session::{Session, SessionEnd};
+use super::{KubernetesCluster, REASON_BYTES_MAX};
+use crate::{ApplicationReport, ClusterEvent, ClusterFacts, ClusterSource, Needs};
+
+/// The channel of events is closed.
+pub(super) struct Closed;
+
+/// The way of events to the pipeline.
+pub(super) struct Run<E> {
+    cluster: KubernetesCluster,
+    configured: watch::Receiver<ClusterSource>,
+    events: Sender<E>,
+    needs: Needs,
+    /// The name of the cluster under its uid, once that is known.
+    identity: Option<Arc<Identity>>,
+    /// The groups that were reported and not yet reported as empty.
+    pub(super) known: BTreeSet<GroupId>,
+    /// The last reason why the cluster was not heard; none while it is.
+    told_stale: Option<String>,
+    /// True if everything was seen since the last session began.
+    is_heard: bool,
+}
+
+impl<E: From<ClusterEvent>> Run<E> {
+    pub(super) fn new(
+        cluster: KubernetesCluster,
+        configured: watch::Receiver<ClusterSource>,
+        events: Sender<E>,
+        needs: Needs,
+    ) -> Self {
+        Self {
+            cluster,
+            configured,
+            events,
+            needs,
+            identity: None,
+            known: BTreeSet::new(),
+            told_stale: None,
+            is_heard: false,
+        }
+    }
+
+    /// One session after the other. What was reported stays until the next session has seen everything.
+    pub(super) async fn run(mut self) -> Result<(), Closed> {
+        let mut backoff = Backoff::default();
+        self.tell_origin().await?;
+        loop {
+            let mut configured = self.configured.clone();
+            tokio::select! {
+                end = self.session(&mut backoff) => match end {
+                    SessionEnd::Closed => return Err(Closed),
+                    // A token that ended is no news where the next one is accepted.
+                    SessionEnd::Failed(_) if std::mem::take(&mut self.is_heard) => {
+                        self.configure(&mut backoff);
+                        continue;
+                    }
+                    SessionEnd::Failed(why) => self.stale(&why).await?,
+                    SessionEnd::WatchedAs(name) => {
+                        tokio::select! {
+                            left = self.leave_to(&name) => left?,
+                            () = changed(&mut configured) => {}
+                        }
+                    }
+                },
+                () = changed(&mut configured) => {}
+            }
+            tokio::select! {
+                () = sleep(backoff.next()) => {}
+                () = changed(&mut configured) => {}
+            }
+            self.configure(&mut backoff);
+        }
+    }
+
+    async fn session(&mut self, backoff: &mut Backoff) -> SessionEnd {
+        let session = match Session::connect(&self.cluster, self.needs.clone()).await {
+            Ok(session) => session,
+            Err(why) => return SessionEnd::Failed(why),
+        };
+        let identity = match self.identify(session.client()).await {
+            Ok(identity) => identity,
+            Err(why) => return SessionEnd::Failed(why),
+        };
+        *backoff = Backoff::default();
+        tokio::select! {
+            // First, since it may be so already.
+            biased;
+            name = watched_as(identity) => SessionEnd::WatchedAs(name),
+            end = session.run(self) => end,
+        }
+    }
+
+    /// Enters the name of the cluster under its uid, where that can be read.
+    async fn identify(&mut self, client: ApiClient) -> Result<Option<Arc<Identity>>, String> {
+        let uid = identity::uid_of(&client).await;
+        let Some(uid) = uid.map_err(|error| error.to_string())? else {
+            self.identity = None;
+            return Ok(None);
+        };
+        let known = self.identity.take().filter(|it| *it.uid() == uid);
+        let identity = known.unwrap_or_else(|| {
+            let rank = Rank {
+                is_found: self.cluster.is_found,
+                name: self.cluster.name.clone(),
+                origin: Arc::clone(&self.cluster.origin),
+            };
+            Arc::new(self.needs.identities.enter(uid, rank))
+        });
+        self.identity = Some(Arc::clone(&identity));
+        Ok(Some(identity))
+    }
+
+    /// Leaves the cluster to another of its names, until that is gone.
+    async fn leave_to(&mut self, name: &ClusterName) -> Result<(), Closed> {
+        let cluster = self.cluster.name.clone();
+        tracing::info!(%cluster, "context leads to the cluster that is watched as {name}");
+        self.known.clear();
+        self.told_stale = None;
+        let removed = cluster.clone();
+        self.send(ClusterEvent::Removed { cluster: removed })
+            .await?;
+        if let Some(identity) = self.identity.clone() {
+            let mut changes = identity.changes();
+            while identity.watched_as().is_some() && changes.changed().await.is_ok() {}
+        }
+        self.send(ClusterEvent::Added { cluster }).await
+    }
+
+    /// The name of the cluster where it was configured, with the other contexts that lead to it.
+    pub(super) fn origin(&self) -> Arc<str> {
+        let origin = &self.cluster.origin;
+        let others = self.identity.as_ref().map(|it| it.others());
+        match others.filter(|it| !it.is_empty()) {
+            Some(others) => format!("{origin}, also {}", others.join(", ")).into(),
+            None => Arc::clone(origin),
+        }
+    }
+
+    /// Goes on by the configuration as it is now.
+    fn configure(&mut self, backoff: &mut Backoff) {
+        if !self.configured.has_changed().unwrap_or_default() {
+            return;
+        }
+        *backoff = Backoff::default();
+        if let ClusterSource::Kubernetes(cluster) = &*self.configured.borrow_and_update() {
+            self.cluster = (**cluster).clone();
+        }
+    }
+
+    /// Tells where the cluster was configured, which is known before it is reached.
+    async fn tell_origin(&self) -> Result<(), Closed> {
+        let facts = Box::new(ClusterFacts {
+            origin: self.origin(),
+            ..ClusterFacts::default()
+        });
+        let cluster = self.cluster.name.clone();
+        self.send(ClusterEvent::Facts { cluster, facts }).await
+    }
+
+    /// Tells once for each reason that the cluster is not heard.
+    pub(super) async fn stale(&mut self, why: &str) -> Result<(), Closed> {
+        let reason = clean(why, REASON_BYTES_MAX).into_owned();
+        if self.told_stale.as_ref() == Some(&reason) {
+            return Ok(());
+        }
+        self.told_stale = Some(reason.clone());
+        let cluster = self.cluster.name.clone();
+        self.send(ClusterEvent::Stale { cluster, reason }).await
+    }
+
+    /// Tells that the cluster is heard, and all of it was reported.
+    pub(super) async fn synced(&mut self) -> Result<(), Closed> {
+        self.told_stale = None;
+        self.is_heard = true;
+        let cluster = self.cluster.name.clone();
+        self.send(ClusterEvent::Synced { cluster }).await
+    }
+
+    /// Sends reports, and notes which groups have something.
+    pub(super) async fn report(&mut self, reports: Vec<ApplicationReport>) -> Result<(), Closed> {
+        for report in reports {
+            let group = GroupId {
+                application: report.application.clone(),
+                app: Arc::clone(&report.app),
+            };
+            let is_empty = report.objects.is_empty() && report.rejected.is_empty();
+            if !is_empty {
+                self.known.insert(group.clone());
+            } else if !self.known.contains(&group) {
+                continue;
+            }
+            let cluster = self.cluster.name.clone();
+            let report = Box::new(report);
+            self.send(ClusterEvent::Application { cluster, report })
+                .await?;
+            // Not before: where this ends meanwhile, the next session has to tell it.
+            if is_empty {
+                self.known.remove(&group);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) async fn send(&self, event: ClusterEvent) -> Result<(), Closed> {
+        self.events.send(event.into()).await.map_err(|_| Closed)
+    }
+}
+
+/// Waits until the cluster is watched under another of its names.
+async fn watched_as(identity: Option<Arc<Identity>>) -> ClusterName {
+    if let Some(identity) = identity {
+        let mut changes = identity.changes();
+        loop {
+            if let Some(name) = identity.watched_as() {
+                return name;
+            }
+            if changes.changed().await.is_err() {
+                break;
+            }
+        }
+    }
+    std::future::pending().await
+}
+
+/// Waits for another configuration; for ever where nobody changes it.
+async fn changed(configured: &mut watch::Receiver<ClusterSource>) {
+    if configured.changed().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

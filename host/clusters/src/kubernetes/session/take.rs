@@ -1,0 +1,107 @@
+//! The news of watches, taken into the inventory.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{Session, SessionEnd};
+use crate::kubernetes::connection::ApiError;
+use crate::kubernetes::decode::{Decoder, Detail};
+use crate::kubernetes::kind_watch::{News, WatchNews};
+use crate::kubernetes::list::PartList;
+use crate::kubernetes::watches::Needed as _;
+
+/// Time from the news of a Kind that came or went until the Kinds are asked for: servers tell late.
+const DISCOVER_AFTER: Duration = Duration::from_secs(1);
+
+/// Kinds whose objects are Kinds.
+const KINDS_OF_KINDS: [&str; 2] = ["CustomResourceDefinition", "APIService"];
+
+impl Session {
+    /// Takes in what a watch tells.
+    pub(super) fn take(&mut self, news: WatchNews) -> Result<(), SessionEnd> {
+        let WatchNews { watch, what } = news;
+        let Some(state) = self.watches.get_mut(watch) else {
+            // Of a Kind that is not served any more.
+            return Ok(());
+        };
+        if KINDS_OF_KINDS.contains(&&*state.kind.gvk.kind)
+            && matches!(what, News::Applied(_) | News::Deleted(_))
+        {
+            self.discover_at = self.discover_at.min(Instant::now() + DISCOVER_AFTER);
+        }
+        let pass = state.pass;
+        match what {
+            News::ListBegins(list) => state.begin(list),
+            News::Listed(objects) => {
+                for object in objects {
+                    self.inventory.apply(watch, pass, object);
+                }
+            }
+            News::ListEnds => {
+                state.end();
+                self.inventory.sweep(watch, pass);
+            }
+            News::PartListed(objects) => {
+                for object in objects {
+                    self.inventory.complete(watch, object);
+                }
+            }
+            News::PartEnds {
+                result: Err(error @ ApiError::Unauthorized(_)),
+                ..
+            } => return Err(SessionEnd::Failed(error.of_cluster())),
+            News::PartEnds { namespace, result } => {
+                let is_needed = !self.inventory.needed(watch).names(&namespace).is_empty();
+                state.part_ended(&namespace, result, is_needed);
+            }
+            News::Applied(object) => self.inventory.follow(watch, pass, *object),
+            News::Deleted(object) => self.inventory.remove(watch, &object),
+            News::Following => state.follow(),
+            News::Failed(error @ ApiError::Unauthorized(_)) => {
+                return Err(SessionEnd::Failed(error.of_cluster()));
+            }
+            News::Failed(error) => {
+                if matches!(error, ApiError::NotFound(_)) {
+                    // The Kind may have gone with its definition.
+                    let soon = Instant::now() + DISCOVER_AFTER;
+                    self.discover_at = self.discover_at.min(soon);
+                }
+                let told = error.to_string();
+                if state.fail(error) {
+                    tracing::debug!(cluster = %self.cluster.name, kind = %state.kind.gvk, told, "watch failed");
+                }
+            }
+        }
+        self.inventory.set_complete(watch, state.is_complete());
+        Ok(())
+    }
+
+    /// Begins to list what is needed whole and was passed over.
+    pub(super) fn list_parts(&mut self) {
+        for (watch, namespace) in self.inventory.take_wanted() {
+            if let Some(state) = self.watches.get_mut(watch) {
+                state.need(namespace);
+            }
+        }
+        let now = Instant::now();
+        let rules = &self.cluster.options.rules;
+        for (watch, state) in self.watches.iter_mut() {
+            let needed = self.inventory.needed(watch);
+            for (namespace, part) in state.parts_to_list(&needed, now) {
+                let list = PartList {
+                    watch,
+                    kind: Arc::clone(&state.kind),
+                    namespace,
+                    part,
+                    client: self.client.clone(),
+                    decoder: Decoder::new(&state.kind, rules, Detail::Whole, state.labels()),
+                    news: self.news_tx.clone(),
+                    permits: Arc::clone(&self.permits),
+                };
+                self.running.push(Box::pin(list.run()));
+            }
+        }
+    }
+}

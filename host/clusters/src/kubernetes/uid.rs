@@ -1,0 +1,62 @@
+//! Uids of objects, as small as they can be held: there may be millions.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::LazyLock;
+
+/// The uid of an object.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Uid(u128);
+
+/// Hashes uids that are no UUIDs; seeded anew in each process, since clusters choose them.
+static HASHERS: LazyLock<[RandomState; 2]> = LazyLock::new(Default::default);
+
+impl Uid {
+    /// The uid of an object that has none.
+    pub(super) const NONE: Self = Self(0);
+
+    /// Reads a uid: API servers give UUIDs, and any other text is hashed.
+    pub(super) fn of(text: &str) -> Self {
+        if text.is_empty() {
+            return Self::NONE;
+        }
+        Self(uuid(text).unwrap_or_else(|| {
+            let [high, low] = HASHERS.each_ref().map(|it| u128::from(it.hash_one(text)));
+            high << 64 | low
+        }))
+    }
+
+    /// Returns whether there is none.
+    pub(super) fn is_none(self) -> bool {
+        self == Self::NONE
+    }
+}
+
+/// The number of a UUID, in its usual form of 36 characters.
+fn uuid(text: &str) -> Option<u128> {
+    const HYPHENS: [usize; 4] = [8, 13, 18, 23];
+    let is_usual = |(at, byte): (usize, u8)| match byte {
+        b'-' => HYPHENS.contains(&at),
+        byte => byte.is_ascii_hexdigit() && !HYPHENS.contains(&at),
+    };
+    if text.len() != 36 || !text.bytes().enumerate().all(is_usual) {
+        return None;
+    }
+    u128::from_str_radix(&text.replace('-', ""), 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uids_of_any_form_are_told_apart() {
+        let uuid = "6f0c2a3e-9a5b-4c1d-8e2f-0123456789ab";
+        assert_eq!(Uid::of(uuid).0, 0x6f0c_2a3e_9a5b_4c1d_8e2f_0123_4567_89ab);
+        for other in ["u1", "6f0c2a3e-9a5b-4c1d-8e2f-+123456789ab", &uuid[1..]] {
+            assert_eq!(Uid::of(other), Uid::of(other));
+            assert_ne!(Uid::of(other), Uid::of(uuid));
+        }
+        assert_ne!(Uid::of("u1"), Uid::of("u2"));
+        assert!(Uid::of("").is_none() && !Uid::of("u1").is_none());
+    }
+}

@@ -1,0 +1,156 @@
+use kindsight_model::Gvk;
+
+use super::*;
+use crate::kubernetes::list::Part;
+
+fn one() -> (Watches, WatchId, watch::Receiver<Asked>) {
+    let mut watches = Watches::default();
+    let kind = ApiKind {
+        gvk: Gvk::new("", "v1", "Pod"),
+        plural: "pods".to_owned(),
+        is_namespaced: true,
+    };
+    let (id, detail) = watches.add(Arc::new(kind), None, Labels::None);
+    (watches, id, detail)
+}
+
+/// Objects of a Kind: those that are needed, by namespace, and the number of all in each.
+struct Objects(BTreeMap<&'static str, (usize, usize)>);
+
+impl Needed for Objects {
+    fn names(&self, namespace: &str) -> Vec<Arc<str>> {
+        let needed = self.0.get(namespace).map_or(0, |it| it.0);
+        (0..needed).map(|it| it.to_string().into()).collect()
+    }
+
+    fn objects_in(&self, namespace: &str) -> usize {
+        self.0.get(namespace).map_or(0, |it| it.1)
+    }
+
+    fn objects(&self) -> usize {
+        self.0.values().map(|it| it.1).sum()
+    }
+
+    fn are_ordered(&self) -> bool {
+        !self.0.contains_key("without order")
+    }
+}
+
+/// The parts that are listed of a Kind with these objects, and whether it is listed as a whole instead.
+fn parts(objects: &[(&'static str, usize, usize)]) -> (Vec<(Arc<str>, Part)>, bool) {
+    let (mut watches, id, asked) = one();
+    let state = watches.get_mut(id).unwrap();
+    state.begin(0);
+    for (namespace, ..) in objects {
+        state.need((*namespace).into());
+    }
+    let objects = objects
+        .iter()
+        .map(|(at, needed, all)| (*at, (*needed, *all)));
+    let objects = Objects(objects.collect());
+    let now = Instant::now();
+    assert!(
+        state.parts_to_list(&objects, now).is_empty(),
+        "a list is read"
+    );
+    state.end();
+    let parts = state.parts_to_list(&objects, now);
+    assert!(
+        state.parts_to_list(&objects, now).is_empty(),
+        "they are listed already"
+    );
+    let asked = asked.borrow();
+    assert!(parts.is_empty() || asked.detail == Detail::Whole);
+    (parts, asked.list > 0)
+}
+
+#[test]
+fn what_is_needed_is_listed_by_name_by_namespace_or_as_a_whole_whichever_costs_least() {
+    let names = Part::Names(vec!["0".into(), "1".into()]);
+    assert_eq!(parts(&[("a", 2, 900)]), (vec![("a".into(), names)], false));
+    let namespace = vec![("a".into(), Part::Namespace)];
+    assert_eq!(parts(&[("a", 9, 10), ("b", 0, 30)]), (namespace, false));
+    assert_eq!(parts(&[("a", 9, 10), ("b", 0, 9)]), (Vec::new(), true));
+    assert_eq!(parts(&[("without order", 1, 900)]), (Vec::new(), true));
+    assert_eq!(parts(&[("a", 0, 900)]), (Vec::new(), false));
+}
+
+#[test]
+fn a_part_is_listed_again_while_objects_of_it_are_needed() {
+    let (mut watches, id, _asked) = one();
+    let state = watches.get_mut(id).unwrap();
+    state.begin(0);
+    state.end();
+    state.need("a".into());
+    assert!(!watches.are_listed());
+    let objects = Objects(BTreeMap::from([("a", (1, 9))]));
+    let state = watches.get_mut(id).unwrap();
+    assert_eq!(state.parts_to_list(&objects, Instant::now()).len(), 1);
+    assert_eq!(state.next_part_at(), None);
+    state.part_ended("a", Err(ApiError::Forbidden("no".to_owned())), true);
+    let at = state.next_part_at().unwrap();
+    assert!(state.parts_to_list(&objects, Instant::now()).is_empty());
+    assert_eq!(state.parts_to_list(&objects, at).len(), 1);
+    let why = "a Kind cannot be followed any more: Pod: not allowed: no";
+    assert_eq!(watches.trouble(|_| true).unwrap(), why);
+    let state = watches.get_mut(id).unwrap();
+    state.part_ended("a", Ok(()), false);
+    assert!(watches.are_listed() && watches.trouble(|_| true).is_none());
+}
+
+#[test]
+fn what_is_asked_for_while_a_list_is_read_needs_another_list() {
+    let (mut watches, id, mut asked) = one();
+    let state = watches.get_mut(id).unwrap();
+    state.begin(0);
+    state.ask_for_all();
+    state.end();
+    assert!(!watches.are_listed());
+    assert!(asked.has_changed().unwrap());
+    asked.mark_unchanged();
+    let state = watches.get_mut(id).unwrap();
+    state.ask_for_all();
+    assert!(!asked.has_changed().unwrap(), "it was asked for already");
+    state.begin(1);
+    state.end();
+    assert!(watches.are_listed());
+}
+
+#[test]
+fn labels_that_were_not_kept_need_another_list() {
+    let (mut watches, id, mut asked) = one();
+    let state = watches.get_mut(id).unwrap();
+    state.begin(0);
+    state.end();
+    assert!(state.is_complete());
+    state.keep_labels(&Labels::None);
+    assert!(state.is_complete() && !asked.has_changed().unwrap());
+    state.keep_labels(&Labels::All);
+    assert!(!state.is_complete() && asked.borrow_and_update().list == 1);
+    state.begin(1);
+    assert!(!state.is_complete());
+    state.end();
+    assert!(state.is_complete());
+    state.fail(ApiError::Unreachable("refused".to_owned()));
+    assert!(state.is_complete());
+    state.fail(ApiError::Forbidden("no".to_owned()));
+    assert!(!state.is_complete());
+}
+
+#[test]
+fn a_kind_that_fails_costs_the_cluster_only_where_applications_have_objects_of_it() {
+    let (mut watches, id, _detail) = one();
+    let state = watches.get_mut(id).unwrap();
+    state.fail(ApiError::Forbidden("no".to_owned()));
+    assert!(watches.are_listed());
+    assert_eq!(watches.trouble(|_| false), None);
+    let why = watches.trouble(|_| true).unwrap();
+    let expected = "a Kind cannot be followed any more: Pod: not allowed: no";
+    assert_eq!(why, expected);
+    let state = watches.get_mut(id).unwrap();
+    state.fail(ApiError::Unreachable("refused".to_owned()));
+    assert_eq!(
+        watches.trouble(|_| false).unwrap(),
+        "the cluster cannot be reached: refused"
+    );
+}

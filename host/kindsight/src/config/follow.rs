@@ -1,0 +1,157 @@
+//! The clusters of the configuration while the server runs: they follow their files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use kindsight_server::clusters::ClusterSource;
+use tokio::sync::watch;
+use tokio::task::spawn_blocking;
+use tokio::time::sleep;
+
+use crate::cli::Command;
+use crate::config::ServeArgs;
+use crate::config::kubeconfig::KubeconfigArg;
+use crate::config_file;
+
+/// Time between two looks at the files: not every mount tells of a change, and there are few of them.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// Settings that are taken in while the server runs.
+const LIVE: [&str; 2] = ["cluster", "kubeconfig"];
+
+/// The files that the clusters of a configuration are read from, as they were at one look.
+type Files = BTreeMap<PathBuf, Option<Stamp>>;
+
+/// What tells a file from what it was before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    modified: (i64, i64),
+    size: u64,
+    inode: u64,
+}
+
+impl From<Metadata> for Stamp {
+    fn from(of: Metadata) -> Self {
+        Self {
+            modified: (of.mtime(), of.mtime_nsec()),
+            size: of.size(),
+            inode: of.ino(),
+        }
+    }
+}
+
+/// The configuration as it was read.
+struct Configuration {
+    clusters: Vec<ClusterSource>,
+    /// The settings of the configuration file that are read at the start alone.
+    others: toml::Table,
+}
+
+/// Follows the files of the configuration, and tells the clusters each time they differ. A file that is
+/// being written is waited for; one that cannot be used is told in the log, and changes nothing. Ends with
+/// the executor.
+pub(crate) async fn follow(clusters: watch::Sender<Vec<ClusterSource>>) {
+    let mut known: Option<Configuration> = None;
+    // What was looked at last, and whether that was read.
+    let mut files = Files::new();
+    let mut is_read = false;
+    loop {
+        sleep(LOOK_EVERY).await;
+        let paths: Vec<PathBuf> = files.keys().cloned().collect();
+        let Ok(looked_at) = spawn_blocking(|| looked_at(paths)).await else {
+            return;
+        };
+        if files != looked_at {
+            // It may be written still.
+            (files, is_read) = (looked_at, false);
+            continue;
+        }
+        if is_read {
+            continue;
+        }
+        let Ok(read) = spawn_blocking(read).await else {
+            return;
+        };
+        is_read = true;
+        let configuration = read.and_then(|(args, stamped)| {
+            files = stamped;
+            Configuration::of(&args)
+        });
+        match configuration {
+            Ok(configuration) => {
+                configuration.tell_others(known.as_ref());
+                clusters.send_if_modified(|it| {
+                    let is_changed = *it != configuration.clusters;
+                    it.clone_from(&configuration.clusters);
+                    is_changed
+                });
+                known = Some(configuration);
+            }
+            Err(error) => tracing::error!(
+                error = format!("{error:#}"),
+                "changed configuration not usable; the clusters stay as they are"
+            ),
+        }
+    }
+}
+
+impl Configuration {
+    fn of(args: &ServeArgs) -> anyhow::Result<Self> {
+        let mut others = match &args.config {
+            Some(config) => config_file::table(config).context("configuration file")?,
+            None => toml::Table::new(),
+        };
+        others.retain(|name, _| !LIVE.contains(&name));
+        Ok(Self {
+            clusters: args.sources()?,
+            others,
+        })
+    }
+
+    /// Tells of changed settings that are not taken in.
+    fn tell_others(&self, before: Option<&Self>) {
+        let Some(before) = before else {
+            return;
+        };
+        let names = before.others.keys().chain(self.others.keys());
+        let changed: BTreeSet<&str> = names
+            .filter(|name| before.others.get(*name) != self.others.get(*name))
+            .map(|name| &**name)
+            .collect();
+        if !changed.is_empty() {
+            let settings = changed.into_iter().collect::<Vec<_>>().join(", ");
+            tracing::warn!(settings, "changed settings that count from the next start");
+        }
+    }
+}
+
+/// Reads the command line, the environment and the configuration file again, and looks at the files that
+/// they name before those are read: a change after this look is seen by the next one.
+fn read() -> anyhow::Result<(Box<ServeArgs>, Files)> {
+    let cli = config_file::read(std::env::args_os().collect())?;
+    let Command::Serve(args) = cli.command else {
+        anyhow::bail!("the command line is not that of `serve`");
+    };
+    let files = looked_at(files(&args));
+    Ok((args, files))
+}
+
+/// The files that the clusters are read from.
+fn files(args: &ServeArgs) -> Vec<PathBuf> {
+    let kubeconfigs = args.kubeconfigs.iter().map(KubeconfigArg::path);
+    let tables = args.cluster_tables.iter().filter_map(|it| it.kubeconfig());
+    let kubeconfigs = kubeconfigs.chain(tables).map(ToOwned::to_owned);
+    args.config.iter().cloned().chain(kubeconfigs).collect()
+}
+
+fn looked_at(paths: Vec<PathBuf>) -> Files {
+    let stamped = paths.into_iter().map(|path| {
+        let stamp = std::fs::metadata(&path).ok().map(Stamp::from);
+        (path, stamp)
+    });
+    stamped.collect()
+}

@@ -1,0 +1,128 @@
+//! Faults on the way to an API server: connections that are cut, and a server that cannot be reached.
+
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use crate::cluster::Cluster;
+
+/// A proxy in front of an API server, which passes bytes on and cuts connections when it is told to. It ends
+/// when it is dropped.
+#[derive(Debug)]
+pub struct Proxy {
+    address: SocketAddr,
+    way: Arc<Way>,
+}
+
+/// The way to the server.
+#[derive(Debug)]
+struct Way {
+    server: String,
+    is_open: AtomicBool,
+    has_ended: AtomicBool,
+    /// Both ends of each connection.
+    connections: Mutex<Vec<[TcpStream; 2]>>,
+}
+
+impl Proxy {
+    /// Begins to pass on what comes, on a free port of loopback.
+    ///
+    /// # Panics
+    /// When there is no free port.
+    pub fn start(cluster: &Cluster) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = listener.local_addr().expect("its address");
+        let way = Arc::new(Way {
+            server: cluster.url().trim_start_matches("https://").to_owned(),
+            is_open: AtomicBool::new(true),
+            has_ended: AtomicBool::new(false),
+            connections: Mutex::default(),
+        });
+        let accepting = Arc::clone(&way);
+        thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                if accepting.has_ended.load(Ordering::Relaxed) {
+                    break;
+                }
+                accepting.accept(client);
+            }
+        });
+        Self { address, way }
+    }
+
+    /// Address for clients; the server's certificate is valid for it.
+    pub fn url(&self) -> String {
+        format!("https://{}", self.address)
+    }
+
+    /// Cuts all connections; new ones are taken.
+    pub fn cut(&self) {
+        let connections = self.way.connections.lock();
+        let mut connections = connections.unwrap_or_else(PoisonError::into_inner);
+        for end in connections.drain(..).flatten() {
+            // It may be closed already.
+            let _ = end.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// Cuts all connections, and every new one at once.
+    pub fn close(&self) {
+        self.way.is_open.store(false, Ordering::Relaxed);
+        self.cut();
+    }
+
+    /// Takes connections again.
+    pub fn open(&self) {
+        self.way.is_open.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.way.has_ended.store(true, Ordering::Relaxed);
+        self.close();
+        // Wakes the thread that accepts.
+        let _ = TcpStream::connect(self.address);
+    }
+}
+
+impl Way {
+    fn accept(&self, client: TcpStream) {
+        if !self.is_open.load(Ordering::Relaxed) {
+            return;
+        }
+        let Ok(server) = TcpStream::connect(&self.server) else {
+            return;
+        };
+        let Ok(copies) = client
+            .try_clone()
+            .and_then(|it| Ok([it, server.try_clone()?]))
+        else {
+            return;
+        };
+        let connections = self.connections.lock();
+        connections
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(copies);
+        let both = (client.try_clone(), server.try_clone());
+        if let (Ok(to_client), Ok(to_server)) = both {
+            thread::spawn(move || pass_on(client, to_server));
+            thread::spawn(move || pass_on(server, to_client));
+        }
+    }
+}
+
+/// Passes bytes on until either end closes, and closes both then.
+fn pass_on(mut from: TcpStream, mut to: TcpStream) {
+    let mut bytes = [0; 16 * 1024];
+    while let Ok(read @ 1..) = from.read(&mut bytes) {
+        if to.write_all(&bytes[..read]).is_err() {
+            break;
+        }
+    }
+    for end in [from, to] {
+        let _ = end.shutdown(Shutdown::Both);
+    }
+}

@@ -1,0 +1,103 @@
+//! Connections that are cut, and versions that are too old: all of it is fresh again afterwards, and nothing
+//! was told meanwhile that was not so.
+
+use std::time::{Duration, Instant};
+
+use kindsight_cluster::Options;
+use serde_json::{Value, json};
+
+use crate::stage::{SHOP, Stage, labelled, resources};
+
+/// Time for which connections are cut each second.
+const CUTS_FOR: Duration = Duration::from_mins(1);
+
+fn config(name: &str, value: &str) -> Value {
+    let config = json!({
+        "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"v": value},
+    });
+    labelled(config, "front")
+}
+
+/// A Service without a selector, which is ready as it is.
+fn service(name: &str) -> Value {
+    let service = json!({
+        "apiVersion": "v1", "kind": "Service", "metadata": {"name": name},
+        "spec": {"type": "ExternalName", "externalName": "example.org"},
+    });
+    labelled(service, "front")
+}
+
+/// One API server behind a proxy, with an application that is ready.
+fn stage() -> Option<Stage> {
+    let options = [Options::api_server("edge01")];
+    let stage = Stage::start(&options, |cluster| cluster.admin().clone())?;
+    stage.apply(&service("front"));
+    stage.apply(&config("settings", "0"));
+    stage.wait(SHOP, "it is found", |it| {
+        it["ready-status"] == "Ready" && resources(it).len() == 2
+    });
+    Some(stage)
+}
+
+/// Waits until the answer has exactly these ConfigMaps beside the Service, and is fresh.
+fn wait_for_fresh(stage: &Stage, names: &[String]) {
+    let mut expected: Vec<String> = names
+        .iter()
+        .map(|name| format!("edge01 front ConfigMap/{name} Present Exists"))
+        .collect();
+    expected.sort();
+    stage.wait(SHOP, "all of it, and fresh", |it| {
+        let mut told = resources(it);
+        told.retain(|it| it.contains("ConfigMap"));
+        told == expected && it["apps"][0]["clusters"][0]["stale-since"].is_null()
+    });
+    stage.wait_for_cluster("edge01", "it is connected", |it| {
+        it["connection"] == "connected"
+    });
+}
+
+#[test]
+fn a_watch_that_is_cut_every_second_tells_nothing_that_was_not_so() {
+    let Some(stage) = stage() else { return };
+    let cluster = &stage.clusters[0];
+    let mut names = vec!["settings".to_owned()];
+    let began = Instant::now();
+    let mut most = 2;
+    while began.elapsed() < CUTS_FOR {
+        stage.proxies[0].cut();
+        let name = format!("c{}", names.len());
+        cluster.apply(&config(&name, "1"));
+        names.push(name);
+        let next = Instant::now() + Duration::from_secs(1);
+        while Instant::now() < next {
+            let answer = stage.server.get(SHOP).expect("the application");
+            assert_eq!(answer["ready-status"], "Ready", "{answer:#}");
+            let told = resources(&answer).len();
+            assert!(told >= most, "fewer than before: {answer:#}");
+            most = told;
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+    wait_for_fresh(&stage, &names);
+}
+
+#[test]
+fn what_changed_while_versions_became_too_old_is_listed_again() {
+    let Some(mut stage) = stage() else { return };
+    stage.proxies[0].close();
+    stage.wait_for_cluster("edge01", "its loss is noticed", |it| {
+        it["connection"] == "stale"
+    });
+    let cluster = &mut stage.clusters[0];
+    for number in 0..20 {
+        cluster.apply(&config(&format!("c{number}"), "1"));
+    }
+    cluster.delete("/api/v1/namespaces/web/configmaps/c0");
+    // Its cache of watches begins anew: it knows no version from before.
+    cluster.kill();
+    cluster.start_again();
+    stage.proxies[0].open();
+    let names = (1..20).map(|number| format!("c{number}"));
+    let names: Vec<String> = names.chain(["settings".to_owned()]).collect();
+    wait_for_fresh(&stage, &names);
+}

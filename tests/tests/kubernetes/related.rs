@@ -1,0 +1,170 @@
+//! Objects that an application names and that belong to others, or to nobody: rules see them, and know when
+//! there are none.
+
+use kindsight_cluster::{Credentials, Options};
+use serde_json::{Value, json};
+
+use crate::stage::{NAMESPACE, SHOP, Stage, labelled, resources};
+
+/// A cluster without controllers, watched with all rights.
+fn stage() -> Option<Stage> {
+    let options = [Options::api_server("edge01")];
+    Stage::start(&options, |cluster| cluster.admin().clone())
+}
+
+/// Waits until a resource has a state and a reason, both in one text.
+fn wait_for(stage: &Stage, resource: &str, state: &str) -> Value {
+    stage.wait(SHOP, &format!("{resource} is {state}"), |it| {
+        let told = resources(it);
+        let resource = format!(" {resource} ");
+        let mut told = told.iter().filter_map(|it| it.split_once(&resource));
+        told.any(|(_, is)| is.trim_end() == state)
+    })
+}
+
+/// An object of the namespace that belongs to nobody.
+fn of_nobody(mut object: Value) -> Value {
+    object["metadata"]["namespace"] = NAMESPACE.into();
+    object
+}
+
+#[test]
+fn an_ingress_whose_service_belongs_to_another_application_knows_when_it_goes() {
+    let Some(stage) = stage() else { return };
+    let backend = |name: &str| {
+        json!({"path": "/", "pathType": "Prefix",
+            "backend": {"service": {"name": name, "port": {"number": 80}}}})
+    };
+    let ingress = json!({
+        "apiVersion": "networking.k8s.io/v1", "kind": "Ingress", "metadata": {"name": "front"},
+        "spec": {"rules": [{"host": "shop.example.org", "http": {"paths": [backend("base")]}}]},
+    });
+    let ingress = labelled(ingress, "front");
+    let mut service = of_nobody(json!({"apiVersion": "v1", "kind": "Service",
+        "metadata": {"name": "base"}, "spec": {"ports": [{"port": 80}]}}));
+    stage.apply(&service);
+    stage.apply(&ingress);
+    let status = json!({
+        "apiVersion": "networking.k8s.io/v1", "kind": "Ingress",
+        "metadata": {"name": "front", "namespace": NAMESPACE},
+        "status": {"loadBalancer": {"ingress": [{"ip": "10.1.1.1"}]}},
+    });
+    stage.clusters[0].client().apply_status(&status);
+    let told = wait_for(&stage, "Ingress/front", "Ready AddressAssigned");
+    assert_eq!(resources(&told).len(), 1, "the Service is not listed");
+    let path = stage.clusters[0].client().path(&service);
+    stage.clusters[0].delete(&path);
+    wait_for(&stage, "Ingress/front", "Degraded BackendNotFound");
+    // Put back by another application.
+    service["metadata"]["labels"] = json!({"app.kubernetes.io/instance": "base"});
+    stage.apply(&service);
+    wait_for(&stage, "Ingress/front", "Ready AddressAssigned");
+}
+
+#[test]
+fn a_claim_knows_whether_there_is_its_storage_class() {
+    let Some(stage) = stage() else { return };
+    let claim = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim",
+    "metadata": {"name": "data"}, "spec": {
+        "storageClassName": "fast", "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}},
+    }});
+    stage.apply(&labelled(claim, "data"));
+    let claim = "PersistentVolumeClaim/data";
+    wait_for(&stage, claim, "Pending StorageClassNotFound");
+    let class = json!({
+        "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "fast"},
+        "provisioner": "example.org/none", "volumeBindingMode": "WaitForFirstConsumer",
+    });
+    stage.apply(&class);
+    wait_for(&stage, claim, "Pending WaitForFirstConsumer");
+    stage.clusters[0].delete("/apis/storage.k8s.io/v1/storageclasses/fast");
+    wait_for(&stage, claim, "Pending StorageClassNotFound");
+}
+
+#[test]
+fn a_service_knows_its_endpoints_also_where_they_belong_to_nobody() {
+    let Some(stage) = stage() else { return };
+    let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "front"},
+        "spec": {"selector": {"app": "base"}, "ports": [{"port": 80}]}});
+    stage.apply(&labelled(service, "front"));
+    wait_for(&stage, "Service/front", "Pending NoReadyEndpoints");
+    let slice = |is_ready: bool| {
+        of_nobody(json!({
+            "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4",
+            "metadata": {"name": "front-1", "labels": {"kubernetes.io/service-name": "front"}},
+            "endpoints": [{"addresses": ["10.1.1.1"], "conditions": {"ready": is_ready}}],
+        }))
+    };
+    stage.apply(&slice(true));
+    wait_for(&stage, "Service/front", "Ready ClusterIP");
+    stage.apply(&slice(false));
+    wait_for(&stage, "Service/front", "Pending NoReadyEndpoints");
+}
+
+#[test]
+fn a_service_whose_pods_belong_to_another_application_fares_as_they_do() {
+    let options = [Options::new("edge01")];
+    let Some(stage) = Stage::start(&options, |cluster| cluster.admin().clone()) else {
+        return;
+    };
+    let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "front"},
+        "spec": {"selector": {"app": "base"}, "ports": [{"port": 80}]}});
+    stage.apply(&labelled(service, "front"));
+    let base = |replicas: u32| {
+        let mut base = crate::stage::workload(
+            "Deployment",
+            "base",
+            &json!({}),
+            &json!({"replicas": replicas}),
+        );
+        base["metadata"]["labels"] = json!({"app.kubernetes.io/instance": "base"});
+        base
+    };
+    stage.apply(&base(1));
+    wait_for(&stage, "Service/front", "Ready ClusterIP");
+    stage.apply(&base(0));
+    wait_for(&stage, "Service/front", "Pending NoReadyEndpoints");
+}
+
+#[test]
+fn a_rule_that_asks_for_a_kind_that_is_left_out_has_it_watched_once_it_may_be() {
+    let options = [Options::api_server("edge01").user("watcher", &[], "watchertoken")];
+    let token = |_: &_| Credentials::Token("watchertoken".to_owned());
+    let Some(stage) = Stage::start(&options, token) else {
+        return;
+    };
+    let cluster = &stage.clusters[0];
+    let role = |more: Value| {
+        let mut role = json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+            "metadata": {"name": "watcher"},
+            "rules": [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list", "watch"]}],
+        });
+        role["rules"].as_array_mut().unwrap().push(more);
+        role
+    };
+    let may = |resource: &str| json!({"apiGroups": ["coordination.k8s.io"], "resources": [resource], "verbs": ["list", "watch"]});
+    cluster.apply(&role(may("none")));
+    cluster.apply(&json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+        "metadata": {"name": "watcher"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "watcher"},
+        "subjects": [{"kind": "User", "name": "watcher", "apiGroup": "rbac.authorization.k8s.io"}],
+    }));
+    let config = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"},
+        "data": {"lease": "leader"}});
+    cluster.apply(&labelled(config, "front"));
+    wait_for(&stage, "ConfigMap/settings", "Present Exists");
+    stage.drop_interpreter("leases");
+    wait_for(&stage, "ConfigMap/settings", "Present NotSearched");
+    cluster.apply(&role(may("leases")));
+    wait_for(&stage, "ConfigMap/settings", "Pending NoLease");
+    let lease = of_nobody(
+        json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+        "metadata": {"name": "leader"}, "spec": {"holderIdentity": "me"}}),
+    );
+    cluster.apply(&lease);
+    let told = wait_for(&stage, "ConfigMap/settings", "Ready Held");
+    assert_eq!(resources(&told).len(), 1, "the Lease is not listed");
+}
