@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use kindsight_model::ClusterName;
 use kindsight_status::{
-    ApplicationHistory, ApplicationKey, Before, ContextView, ReadModel, TransitionCause,
-    transitions,
+    ApplicationHistory, ApplicationKey, Before, ContextView, ReadModel, Report, TransitionCause,
+    awaits_reports, transitions,
 };
 
 use crate::view_change::ViewChange;
@@ -54,15 +54,33 @@ impl Publisher {
         cause: TransitionCause,
         now_ms: i64,
     ) {
-        let found = match self.read_model.application(key) {
-            Some(shown) => transitions(Before::View(&shown), &view, cause, now_ms),
-            // A history without a view is of before the start.
-            None => match self.read_model.application_history(key) {
-                (_, Some(kept)) => transitions(Before::History(&kept), &view, cause, now_ms),
-                (_, None) => transitions(Before::Nothing, &view, cause, now_ms),
-            },
+        let shown = self.read_model.application(key);
+        let kept = self.history_of_before(key, shown.as_deref());
+        let before = match (&kept, &shown) {
+            (Some(kept), _) => Before::History(kept),
+            (None, Some(shown)) => Before::View(shown),
+            (None, None) => Before::Nothing,
         };
+        let found = transitions(before, &view, cause, now_ms);
         self.read_model.publish_with(key, view, found);
+    }
+
+    /// The history of before the start, where that is what the next view is compared with: there is no view yet,
+    /// or a part of it is still to be reported.
+    fn history_of_before(
+        &self,
+        key: &ApplicationKey,
+        shown: Option<&ContextView>,
+    ) -> Option<ApplicationHistory> {
+        let is_silent = |view: &ContextView| {
+            let mut views = view.apps.iter().flat_map(|app| &app.clusters);
+            views.any(|it| *it.report() == Report::NotYet)
+        };
+        if shown.is_some_and(|it| !is_silent(it)) {
+            return None;
+        }
+        let (_, history) = self.read_model.application_history(key);
+        history.filter(|kept| shown.is_none_or(|shown| awaits_reports(kept, shown)))
     }
 
     /// Publishes what was last known before the start, which is no transition.

@@ -69,7 +69,7 @@ pub use record::{ActionView, RecordView};
 pub use resource_view::{Report, ResourceView, Role, Staleness};
 pub use rollup::{Desired, Rollup, RollupResult};
 pub use transition::{
-    Before, PhaseState, ResourceId, TRANSITION_MESSAGE_BYTES_MAX, Transition, object_mark,
-    transitions,
+    Before, PhaseState, ResourceId, TRANSITION_MESSAGE_BYTES_MAX, Transition, awaits_reports,
+    object_mark, transitions,
 };
 pub use view::{AppView, ClusterView, ContextView};

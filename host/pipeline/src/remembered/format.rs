@@ -170,6 +170,5 @@ pub(super) fn name(text: &str) -> Option<DigName> {
     let [project, composite_app, version, dig] = parts.as_slice() else {
         return None;
     };
-    let name = DigName::new(project, composite_app, version, dig).ok()?;
-    name.is_found().then_some(name)
+    DigName::new(project, composite_app, version, dig).ok()
 }

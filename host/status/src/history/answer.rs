@@ -39,10 +39,10 @@ impl ReadModel {
             // It says what is wrong with the instance.
             subject.answer(&query.selection)?;
         }
-        let key = match (&subject.instance, name.is_found()) {
+        let key = match (&subject.instance, &subject.context) {
             (Some(id), _) => Some(ApplicationKey::Context(id.clone())),
-            (None, true) => Some(ApplicationKey::Found(name.clone())),
-            (None, false) => None,
+            (None, Some(_)) => Some(ApplicationKey::Found(name.clone())),
+            (None, None) => None,
         };
         let mut past = PastNames::default();
         let mut answer = HistoryAnswer {

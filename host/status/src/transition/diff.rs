@@ -16,6 +16,7 @@ use crate::map::{Map, map_for};
 use crate::resource_view::{ResourceView, Role};
 use crate::view::{AppView, ClusterView, ContextView};
 use identity::{Identity, id_of, identity};
+pub use since_history::awaits_reports;
 use whole::application_state;
 
 /// Reason of a resource that is not listed any more since it was gone for long enough.

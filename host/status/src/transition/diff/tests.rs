@@ -221,6 +221,33 @@ fn where_a_part_of_a_history_was_dropped_what_it_does_not_tell_of_is_no_first_si
 }
 
 #[test]
+fn what_has_not_reported_since_the_start_is_not_told_until_it_does() {
+    let of = |ready: &[&str]| {
+        let views = ["edge01", "edge02"].map(|on| {
+            let mut input = input(on, vec![expected("apps/v1", "Deployment", "front")]);
+            if ready.contains(&on) {
+                let front = object("apps/v1", "Deployment", "default", "front");
+                report(&mut input, vec![(front, verdict(Phase::Ready, "", ""))]);
+            }
+            shown(input)
+        });
+        view(vec![app("a", views.into())])
+    };
+    let both = of(&["edge01", "edge02"]);
+    let found = transitions(Before::Nothing, &both, TransitionCause::Observed, 1000);
+    let history = ApplicationHistory {
+        transitions: recorded(&found),
+        dropped: 0,
+    };
+    for ready in [&[][..], &["edge01"]] {
+        assert!(awaits_reports(&history, &of(ready)), "{ready:?}");
+        assert_eq!(told(Before::History(&history), &of(ready)), [""; 0]);
+    }
+    assert!(!awaits_reports(&history, &both));
+    assert_eq!(told(Before::History(&history), &both), [""; 0]);
+}
+
+#[test]
 fn what_another_component_says_of_what_is_stored_is_a_swap() {
     let of = |phase: Phase, version: &[u8]| {
         let by = InterpretedBy::new("apps".parse().unwrap(), "1.0.0", Digest::of(version));
