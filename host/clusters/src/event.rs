@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kindsight_model::{Bundle, ClusterName, CoveredKinds, DeploymentId, DigName, Object, Rejected};
+use kindsight_model::{
+    Bundle, ClusterName, Coverage, CoveredKinds, DeploymentId, DigName, Object, Rejected,
+};
 
 /// A change in the reports of one cluster.
 ///
@@ -49,6 +51,14 @@ pub enum ClusterEvent {
         origin: String,
         /// The reason, as text for people.
         error: String,
+    },
+    /// The cluster has this of an app that an `AppContext` sends to it, as it was seen there: no monitor
+    /// reports on it. Replaces its previous report on the same deployment, as a bundle does.
+    Deployment {
+        /// The cluster.
+        cluster: ClusterName,
+        /// All that it has of the app.
+        report: Box<DeploymentReport>,
     },
     /// The cluster has this of an application that nobody recorded. Replaces what it had before of the same
     /// app of it.
@@ -118,6 +128,7 @@ impl ClusterEvent {
             Self::Bundle { cluster, .. }
             | Self::Gone { cluster, .. }
             | Self::Unreadable { cluster, .. }
+            | Self::Deployment { cluster, .. }
             | Self::Application { cluster, .. }
             | Self::Faults { cluster, .. }
             | Self::Heard { cluster }
@@ -129,10 +140,29 @@ impl ClusterEvent {
     }
 }
 
-/// All that a cluster has of one app of an application that was found by its labels.
+/// All that a cluster has of one app that an `AppContext` sends to it.
+#[derive(Debug, Clone)]
+pub struct DeploymentReport {
+    /// The app.
+    pub deployment: DeploymentId,
+    /// Its objects, in order of Kind, namespace and name.
+    pub objects: Vec<Object>,
+    /// Objects of it that could not be read.
+    pub rejected: Vec<Rejected>,
+    /// As in an [`ApplicationReport`].
+    pub related: Vec<Object>,
+    /// As in an [`ApplicationReport`].
+    pub covered: CoveredKinds,
+    /// The Kinds on which it says what there is.
+    pub coverage: Coverage,
+    /// The reasons why a monitor's report is not used instead, as text for people.
+    pub faults: Vec<Arc<str>>,
+}
+
+/// All that a cluster has of one app of an application that nobody recorded.
 #[derive(Debug, Clone)]
 pub struct ApplicationReport {
-    /// The application; [`DigName::is_found`].
+    /// The application: one that was found by its labels, or one of the configuration.
     pub application: DigName,
     /// The app of it.
     pub app: Arc<str>,
@@ -148,6 +178,12 @@ pub struct ApplicationReport {
     pub related: Vec<Object>,
     /// The Kinds of which everything was searched that its objects may name by a relation.
     pub covered: CoveredKinds,
+    /// Objects that were of it and that an `AppContext` covers from now on. They are still there, so they
+    /// are not told to be gone.
+    pub taken: Vec<Object>,
+    /// True if the applications of objects are told by other rules than at the last report: what was of it
+    /// and is no more may be of another one, so it is not told to be gone.
+    pub is_sorted_anew: bool,
 }
 
 /// Facts about a cluster and the connection to it, for people.

@@ -7,8 +7,11 @@
 //! Read only. A Kind is watched by its metadata until an object of it belongs to an application, and whole
 //! from then on; what belongs to none is kept as its identity and its owners.
 
+mod bundle_states;
+mod configured;
 mod connection;
 mod decode;
+mod deployments;
 mod discovery;
 mod identity;
 mod inventory;
@@ -17,11 +20,13 @@ mod kind_watch;
 mod kubeconfig;
 mod list;
 mod membership;
+mod news;
 mod plugin;
 mod run;
 mod selector;
 mod session;
 mod shallow;
+mod stream;
 mod told;
 mod uid;
 mod watches;
@@ -37,8 +42,11 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::{ClusterEvent, ClusterSource, Needs};
+use membership::Rules;
 use run::Run;
 
+pub use configured::{ConfiguredApp, ConfiguredApplication};
+pub use deployments::ReportMode;
 pub use identity::Identities;
 pub use kubeconfig::{KubeconfigError, kubeconfig_clusters};
 pub use membership::ApplicationRule;
@@ -82,8 +90,23 @@ pub struct WatchOptions {
     pub left_out: BTreeSet<Arc<str>>,
     /// Rules that tell the application of an object, in the order of precedence.
     pub rules: Arc<[ApplicationRule]>,
+    /// Applications of the configuration, which come before those that are found. All of them are of this
+    /// cluster.
+    pub applications: Arc<[ConfiguredApplication]>,
+    /// The view by which the apps of `AppContext`s are reported.
+    pub mode: ReportMode,
     /// Time until a watch is renewed: rights that were withdrawn show then.
     pub watch_lifetime: Duration,
+}
+
+impl WatchOptions {
+    /// The ways to tell the application of an object.
+    fn rules(&self) -> Rules {
+        Rules {
+            configured: Arc::clone(&self.applications),
+            found: Arc::clone(&self.rules),
+        }
+    }
 }
 
 impl Default for WatchOptions {
@@ -92,6 +115,8 @@ impl Default for WatchOptions {
             namespaces: BTreeSet::new(),
             left_out: LEFT_OUT.into_iter().map(Arc::from).collect(),
             rules: ApplicationRule::ALL.into(),
+            applications: Arc::default(),
+            mode: ReportMode::default(),
             watch_lifetime: Duration::from_mins(5),
         }
     }
@@ -145,6 +170,14 @@ impl KubernetesCluster {
     #[must_use]
     pub fn with_options(self, options: WatchOptions) -> Self {
         Self { options, ..self }
+    }
+
+    /// The same cluster, in which those of these applications are looked for that are of it.
+    #[must_use]
+    pub fn with_applications(mut self, applications: &[ConfiguredApplication]) -> Self {
+        let of_it = applications.iter().filter(|it| it.is_in(&self.name));
+        self.options.applications = of_it.cloned().collect();
+        self
     }
 
     /// Name of the cluster.

@@ -22,11 +22,13 @@ mod kubernetes;
 mod needs;
 mod source;
 
-pub use event::{ApplicationReport, ClusterEvent, ClusterFacts, FACTS_EVERY};
+pub use event::{ApplicationReport, ClusterEvent, ClusterFacts, DeploymentReport, FACTS_EVERY};
 pub use folder::FolderCluster;
 pub use kubernetes::{
-    ApplicationRule, Identities, KubeconfigError, KubernetesCluster, WatchOptions,
-    kubeconfig_clusters,
+    ApplicationRule, ConfiguredApp, ConfiguredApplication, Identities, KubeconfigError,
+    KubernetesCluster, ReportMode, WatchOptions, kubeconfig_clusters,
 };
-pub use needs::{Needs, RelatedKinds, RelatedRules};
+pub use needs::{
+    Needs, Recorded, RecordedDeployment, RecordedDeployments, RelatedKinds, RelatedRules,
+};
 pub use source::{ClusterSource, ParseClusterError};

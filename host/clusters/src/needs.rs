@@ -1,4 +1,7 @@
-//! Needs of those who judge what clusters say: objects that are looked for beside those of an application.
+//! Needs of those who judge what clusters say: objects that are looked for beside those of an application, and
+//! what was sent to each cluster.
+
+mod recorded;
 
 use std::sync::Arc;
 
@@ -7,11 +10,15 @@ use tokio::sync::watch;
 
 use crate::Identities;
 
+pub use recorded::{Recorded, RecordedDeployment, RecordedDeployments};
+
 /// Needs of those who judge what a source of clusters says.
 #[derive(Debug, Clone)]
 pub struct Needs {
     /// The relations that are asked about now. A source follows it while it runs.
     pub related: watch::Receiver<Arc<RelatedRules>>,
+    /// The deployments that `AppContext`s send to clusters now. A source follows it while it runs.
+    pub recorded: watch::Receiver<Arc<Recorded>>,
     /// The names of each cluster, shared by all sources that have a clone of it.
     pub identities: Identities,
 }
@@ -19,11 +26,10 @@ pub struct Needs {
 impl Default for Needs {
     /// Nothing.
     fn default() -> Self {
-        let (_, related) = watch::channel(Arc::default());
-        let identities = Identities::default();
         Self {
-            related,
-            identities,
+            related: watch::channel(Arc::default()).1,
+            recorded: watch::channel(Arc::default()).1,
+            identities: Identities::default(),
         }
     }
 }

@@ -8,7 +8,7 @@ use tokio::sync::mpsc::Sender;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::{ClusterEvent, FolderCluster, KubernetesCluster, Needs};
+use crate::{ClusterEvent, ConfiguredApplication, FolderCluster, KubernetesCluster, Needs};
 
 /// A cluster, by the source of its reports. Another kind of source is another variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +36,18 @@ impl ClusterSource {
         match self {
             Self::Folder(cluster) => cluster.name(),
             Self::Kubernetes(cluster) => cluster.name(),
+        }
+    }
+
+    /// The same source, which also looks for those of these applications that are of its cluster. A folder
+    /// has no labels to find any by.
+    #[must_use]
+    pub fn with_applications(self, applications: &[ConfiguredApplication]) -> Self {
+        match self {
+            Self::Folder(_) => self,
+            Self::Kubernetes(cluster) => {
+                Self::Kubernetes(Box::new(cluster.with_applications(applications)))
+            }
         }
     }
 

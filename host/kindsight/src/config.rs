@@ -1,5 +1,6 @@
 //! Configuration of `kindsight serve`: its flags, which are the only list of settings.
 
+mod application_table;
 mod cluster_table;
 pub(crate) mod follow;
 mod kubeconfig;
@@ -15,6 +16,7 @@ use kindsight_server::LogFormat;
 use kindsight_server::clusters::ClusterSource;
 use kindsight_server::rest::{AllowedHost, AllowedOrigin};
 
+use crate::config::application_table::{ApplicationTable, applications};
 use crate::config::cluster_table::ClusterTable;
 use crate::config::kubeconfig::KubeconfigArg;
 use crate::config::limits::{InterpreterArgs, RestArgs};
@@ -54,6 +56,9 @@ pub(crate) struct ServeArgs {
     /// A `[[cluster]]` of the configuration file, as JSON.
     #[arg(long = "cluster-table", hide = true, value_name = "JSON")]
     pub(crate) cluster_tables: Vec<ClusterTable>,
+    /// An `[[application]]` of the configuration file, as JSON.
+    #[arg(long = "application-table", hide = true, value_name = "JSON")]
+    pub(crate) application_tables: Vec<ApplicationTable>,
     /// Kubeconfig of clusters to watch: each of its contexts, or the one that is named after a `:`, as cluster
     /// `kubeconfig+<context>`; can be repeated.
     #[arg(
@@ -126,7 +131,10 @@ impl ServeArgs {
         for kubeconfig in &self.kubeconfigs {
             clusters.extend(kubeconfig.clusters(self.watch_lifetime)?);
         }
-        Ok(clusters)
+        let applications = applications(&self.application_tables).map_err(anyhow::Error::msg)?;
+        let clusters = clusters.into_iter();
+        let clusters = clusters.map(|it| it.with_applications(&applications));
+        Ok(clusters.collect())
     }
 }
 

@@ -66,7 +66,7 @@ fn flags(file: &Path, given: &ArgMatches) -> anyhow::Result<Vec<OsString>> {
             .get_arguments()
             .filter(|arg| arg.get_long() != Some("config"));
         let arg = known
-            .find(|arg| arg.get_long() == Some(&name))
+            .find(|arg| arg.get_long() == Some(&*flag_of(&name)))
             .with_context(|| {
                 format!("unknown setting `{name}`; `kindsight serve --help` lists all settings")
             })?;
@@ -78,8 +78,24 @@ fn flags(file: &Path, given: &ArgMatches) -> anyhow::Result<Vec<OsString>> {
     Ok(flags)
 }
 
+/// The flag of a setting. An `[[application]]` has none but the one that it is passed in.
+fn flag_of(name: &str) -> String {
+    match name {
+        "application" => "application-table".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
 fn flag(name: &str, value: &toml::Value) -> anyhow::Result<Vec<String>> {
     Ok(match value {
+        toml::Value::String(_) | toml::Value::Integer(_) | toml::Value::Boolean(_)
+            if name == "application" =>
+        {
+            anyhow::bail!(
+                "`application` is a {}; write `[[application]]` tables",
+                value.type_str()
+            )
+        }
         toml::Value::String(text) => vec![format!("--{name}={text}")],
         toml::Value::Integer(number) => vec![format!("--{name}={number}")],
         toml::Value::Boolean(true) => vec![format!("--{name}")],
@@ -87,6 +103,10 @@ fn flag(name: &str, value: &toml::Value) -> anyhow::Result<Vec<String>> {
         // `[[cluster]]`, where `cluster = […]` has texts.
         toml::Value::Table(table) if name == "cluster" => {
             vec![format!("--cluster-table={}", serde_json::to_string(table)?)]
+        }
+        toml::Value::Table(table) if name == "application" => {
+            let json = serde_json::to_string(table)?;
+            vec![format!("--application-table={json}")]
         }
         toml::Value::Array(items) => {
             let flags = items.iter().map(|item| flag(name, item));

@@ -17,11 +17,13 @@ mod covered_kinds;
 mod edits;
 mod items;
 mod status;
+mod watched_kinds;
 
 use status::Status;
 
 pub use coverage::{Coverage, Covered};
 pub use covered_kinds::{CoveredKinds, KindCoverage};
+pub use watched_kinds::WatchedKinds;
 
 /// Maximum size of a bundle, in bytes of JSON.
 pub const BUNDLE_BYTES_MAX: usize = 64 * 1024 * 1024;

@@ -17,10 +17,12 @@ mod clean;
 mod declared;
 mod digest;
 mod interpreter_name;
+mod label_selector;
 mod labels;
 mod lenient;
 mod lifecycle;
 pub mod manifest;
+mod name_pattern;
 mod names;
 mod object;
 mod phase;
@@ -32,7 +34,7 @@ mod words;
 
 pub use bundle::{
     BUNDLE_BYTES_MAX, BUNDLE_ITEMS_MAX, Bundle, BundleError, Coverage, Covered, CoveredKinds,
-    KindCoverage, Rejected, RejectedIdentity, decode_bundle, decode_status,
+    KindCoverage, Rejected, RejectedIdentity, WatchedKinds, decode_bundle, decode_status,
 };
 pub use catalog::{CatalogAction, LoadStep, Source, VersionOutcome};
 pub use clean::{clean, clean_json};
@@ -40,7 +42,9 @@ pub use declared::{Declared, DeclaredReason};
 pub use digest::Digest;
 pub use interpreter_name::InterpreterName;
 pub use kindsight_contract::{KindPattern, Specificity};
+pub use label_selector::{LabelSelector, SELECTOR_BYTES_MAX, SelectorError};
 pub use lifecycle::{ContextStatus, LifecycleState};
+pub use name_pattern::{NamePattern, NamePatternError};
 pub use names::{ClusterName, ContextId, DeploymentId, DigName, Gvk, NameError, is_label_value};
 pub use object::{OBJECT_BYTES_MAX, Object, ObjectError, Owner};
 pub use phase::Phase;

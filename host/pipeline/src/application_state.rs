@@ -14,12 +14,15 @@ use crate::affected::Affected;
 use crate::judge::Judge;
 use crate::placement::Placement;
 use crate::recheck::Slice;
+use crate::recorded::ContextDeployments;
 use crate::view_change::ViewChange;
 
 /// One application.
 pub(crate) struct ApplicationState {
     /// The group that was instantiated, or the application that was found.
     meta: Option<DigName>,
+    /// The namespace that it is deployed to; empty where nobody names one.
+    namespace: Arc<str>,
     status: Option<ContextStatus>,
     faults: Vec<Arc<str>>,
     /// Of a context in its order; of an application that was found in the order of their names.
@@ -91,11 +94,25 @@ impl ApplicationState {
         };
         Self {
             meta: meta.and_then(dig_name),
+            namespace: Arc::clone(&namespace),
             status: snapshot.status,
             faults: faults.collect(),
             apps: snapshot.apps.into_iter().map(app).collect(),
             shown_by,
             last_report,
+        }
+    }
+
+    /// Its apps by cluster.
+    pub(crate) fn deployments(&self) -> ContextDeployments {
+        let apps = self.apps.iter();
+        let apps = apps.flat_map(|(app, placements)| {
+            let clusters = placements.iter().map(Placement::cluster);
+            clusters.map(|cluster| (cluster.clone(), Arc::clone(app)))
+        });
+        ContextDeployments {
+            namespace: Arc::clone(&self.namespace),
+            apps: apps.collect(),
         }
     }
 

@@ -30,6 +30,7 @@ mod placement;
 mod progress;
 mod publisher;
 mod recheck;
+mod recorded;
 mod records;
 mod remembered;
 mod run;

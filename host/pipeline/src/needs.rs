@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kindsight_clusters::{Needs, RelatedKinds, RelatedRules};
+use kindsight_clusters::{RelatedKinds, RelatedRules};
 use kindsight_interpreter::Published;
 use tokio::sync::watch;
 
@@ -25,12 +25,9 @@ impl Asked {
         });
     }
 
-    /// The needs that a source follows.
-    pub(crate) fn needs(&self) -> Needs {
-        Needs {
-            related: self.0.subscribe(),
-            ..Needs::default()
-        }
+    /// Follows them as they change.
+    pub(crate) fn subscribe(&self) -> watch::Receiver<Arc<RelatedRules>> {
+        self.0.subscribe()
     }
 }
 

@@ -23,6 +23,7 @@ use crate::judge::Judge;
 use crate::needs::Asked;
 use crate::progress::Progress;
 use crate::publisher::Publisher;
+use crate::recorded::RecordedApps;
 use crate::swap::Swap;
 use crate::unclaimed::Unclaimed;
 use crate::{Error, records};
@@ -40,6 +41,7 @@ pub struct Pipeline {
     /// Revisions of own changes that the store has not notified of yet.
     own_revisions: BTreeSet<Revision>,
     unclaimed: Unclaimed,
+    recorded: RecordedApps,
     /// Clusters that cannot be reached.
     unreachable: HashMap<ClusterName, Staleness>,
     /// Faults of clusters that concern nobody knows which app.
@@ -81,6 +83,7 @@ impl Pipeline {
             states: HashMap::new(),
             own_revisions: BTreeSet::new(),
             unclaimed: Unclaimed::default(),
+            recorded: RecordedApps::default(),
             unreachable: HashMap::new(),
             cluster_faults: HashMap::new(),
             connections: HashMap::new(),
@@ -106,6 +109,7 @@ impl Pipeline {
         let states = &self.states;
         self.publisher
             .retain_histories(|key| states.contains_key(key));
+        self.recorded.publish();
         Ok(Loaded { revision })
     }
 
@@ -153,6 +157,7 @@ impl Pipeline {
             }
             Event::Resync => self.resync(now_ms),
         }
+        self.recorded.publish();
     }
 
     /// Reads a context again. One that cannot be read stays as it is.
@@ -173,6 +178,7 @@ impl Pipeline {
             if before.is_some() {
                 self.publisher.remove(&key);
             }
+            self.recorded.set(id, None);
             return;
         };
         let is_new = before.is_none();
@@ -189,6 +195,7 @@ impl Pipeline {
             state.change_all(cluster, |it| it.set_cluster_faults(faults));
         }
         self.publisher.publish(&key, state.view(&key), now_ms);
+        self.recorded.set(id, Some(state.deployments()));
         self.states.insert(key, state);
         if is_new {
             for (cluster, bundle) in self.unclaimed.claim(id) {
@@ -280,9 +287,13 @@ impl Pipeline {
         self.swap.published();
     }
 
-    /// What the published interpreters need of the sources of clusters.
+    /// Needs of the published interpreters and of the contexts, for the sources of clusters.
     pub fn needs(&self) -> Needs {
-        self.asked.needs()
+        Needs {
+            related: self.asked.subscribe(),
+            recorded: self.recorded.subscribe(),
+            ..Needs::default()
+        }
     }
 
     /// The progress of swaps, for other threads to read.

@@ -5,6 +5,7 @@ mod found;
 mod manifests;
 mod marks;
 mod rechecks;
+mod seen;
 mod settle;
 mod staleness;
 mod uncovered;

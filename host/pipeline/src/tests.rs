@@ -2,6 +2,7 @@ mod found;
 mod history;
 mod live;
 mod running;
+mod seen;
 mod stage;
 
 use stage::{Heard, Stage, deployments};

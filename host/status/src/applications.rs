@@ -85,8 +85,12 @@ impl ReadModel {
 impl Snapshot {
     /// The names of all applications, in order.
     fn names(&self) -> impl Iterator<Item = &DigName> {
-        // Names of found applications come first: no other begins with `-`.
-        self.found().map(|(name, _)| name).chain(self.digs())
+        let found = self.found().map(|(name, _)| name);
+        let mut names: Vec<&DigName> = found.chain(self.digs()).collect();
+        // Two sorted parts. One of the configuration may have the name of a group.
+        names.sort();
+        names.dedup();
+        names.into_iter()
     }
 
     /// The applications that the name of a query is about, in order.

@@ -139,7 +139,10 @@ pub fn project(input: ClusterInput, previous: Option<&ClusterView>, now_ms: i64)
         let found = found.and_then(|position| judged.get(position));
         let absent = |expected: &Expected| match &report {
             Report::NotYet => without_report(expected.rsync()),
-            Report::Received { .. } => without_object(expected, &reported.coverage, &unread),
+            Report::Received { .. } => {
+                let namespace = matching::namespace_of(expected, &input.namespace);
+                without_object(expected, namespace, &reported.coverage, &unread)
+            }
         };
         resources.push(expected_resource(expected, found.copied(), absent));
     }
@@ -196,7 +199,12 @@ fn without_report(rsync: RsyncStatus) -> Verdict {
 
 /// The host's own verdict on an expected resource that is not among the objects of the report: it is not
 /// there, or nobody can tell.
-fn without_object(expected: &Expected, coverage: &Coverage, unread: &Unread<'_>) -> Verdict {
+fn without_object(
+    expected: &Expected,
+    namespace: &str,
+    coverage: &Coverage,
+    unread: &Unread<'_>,
+) -> Verdict {
     if let Some(rejected) = unread.item_of(expected) {
         let message = format!(
             "its item in the report: {}: {}",
@@ -207,6 +215,10 @@ fn without_object(expected: &Expected, coverage: &Coverage, unread: &Unread<'_>)
     let group = expected.manifest.is_some().then_some(&*expected.gvk.group);
     let kind = &expected.gvk.kind;
     match coverage.covers(group, kind) {
+        Covered::Yes if !coverage.covers_namespace(namespace) => Verdict::unknown(
+            host_reason::NOT_REPORTED,
+            format!("the cluster is not watched in namespace {namespace}"),
+        ),
         Covered::Yes => Verdict::not_present(),
         // The result of the deletion is final, and no report will confirm it.
         Covered::NotReported if expected.rsync() == RsyncStatus::Deleted => deleted(),

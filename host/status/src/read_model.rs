@@ -154,7 +154,8 @@ impl ReadModel {
     }
 
     /// Looks up the subject of a query about a deployment intent group, or about an application that was
-    /// found in the clusters.
+    /// found in the clusters. Of a group and an application of the configuration that have one name, it is the
+    /// group.
     ///
     /// # Errors
     /// [`QueryError::NotFound`] for a group, or an instance of it, that does not exist;
@@ -166,6 +167,11 @@ impl ReadModel {
         let found = {
             let snapshot = self.read();
             let record = snapshot.digs.get(name);
+            // One of the configuration has a name like those of groups.
+            if record.is_none() && snapshot.found.contains_key(name) {
+                drop(snapshot);
+                return self.found_subject(name, query);
+            }
             record
                 .map(|record| snapshot.subject(Name::Dig(name.clone()), record, query))
                 .ok_or_else(|| snapshot.digs_near(name))

@@ -1,7 +1,12 @@
 //! Real Kubernetes clusters, watched by a server: every step ends with the answer that people get.
 
+mod application;
+mod context;
 mod cuts;
 mod faults;
+mod kubectl;
+mod lists;
+mod monitor;
 mod related;
 mod restart;
 mod rights;

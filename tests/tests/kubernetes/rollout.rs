@@ -1,8 +1,9 @@
 //! An application from nothing to Ready, and what becomes of it.
 
-use kindsight_cluster::{BEHAVIOUR_LABEL, Behaviour};
+use kindsight_cluster::{BEHAVIOUR_LABEL, Behaviour, Cluster, Options};
 use serde_json::{Value, json};
 
+use crate::kubectl::wait_until_equal;
 use crate::stage::{AGGREGATED, NAMESPACE, SHOP, Stage, labelled, resources, workload};
 
 /// Everything of the application `shop`.
@@ -15,12 +16,20 @@ fn shop() -> Vec<Value> {
     }});
     let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "front"},
         "spec": {"selector": {"app": "front"}, "ports": [{"port": 80}]}});
-    let config = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"},
-        "data": {"a": "b"}});
+    let nightly = json!({"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "nightly"},
+        "spec": {"schedule": "0 3 1 1 *", "jobTemplate": {"spec": job["spec"]}}});
+    let claim = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"},
+    "spec": {
+        "storageClassName": "", "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}},
+    }});
+    let backend = json!({"service": {"name": "front", "port": {"number": 80}}});
+    let ingress = json!({"apiVersion": "networking.k8s.io/v1", "kind": "Ingress",
+        "metadata": {"name": "front"}, "spec": {"defaultBackend": backend}});
     let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "key"},
         "stringData": {"password": "not to be seen"}});
     vec![
-        workload("Deployment", "front", &json!({}), &json!({"replicas": 2})),
+        front(2, &json!({})),
         workload(
             "StatefulSet",
             "base",
@@ -30,7 +39,10 @@ fn shop() -> Vec<Value> {
         workload("DaemonSet", "agent", &json!({}), &json!({})),
         labelled(job, "seed"),
         labelled(service, "front"),
-        labelled(config, "front"),
+        labelled(nightly, "nightly"),
+        labelled(claim, "base"),
+        labelled(ingress, "front"),
+        settings_of_front(),
         labelled(secret, "front"),
     ]
 }
@@ -41,106 +53,140 @@ fn an_application_is_found_rolls_out_fails_and_goes() {
     for object in shop() {
         stage.apply(&object);
     }
-    let ready = stage.wait(SHOP, "all is rolled out", |it| {
-        it["ready-status"] == "Ready" && resources(it).len() >= 30
-    });
-    let told = resources(&ready);
-    for expected in [
-        "edge01 agent DaemonSet/agent Ready ",
-        "edge02 base StatefulSet/base Ready ",
-        "edge02 seed Job/seed Succeeded Completed",
-    ] {
-        let is_told = told.iter().any(|it| it.starts_with(expected.trim_end()));
-        assert!(is_told, "{expected} in {told:#?}");
+    for cluster in &stage.clusters {
+        give_an_address(cluster);
     }
+    stage.wait_for_state("Ready");
+    let ready = wait_until_equal(&stage, "rolled out");
+    assert!(resources(&ready).len() >= 30, "{ready:#}");
     assert!(!ready.to_string().contains("not to be seen"));
-    the_answer_has_what_kubectl_has(&stage, &ready);
+
+    stage.clusters[1].apply(&front(3, &json!({})));
+    let scaled = wait_until_equal(&stage, "scaled");
+    let told = resources(&scaled);
+    let pods = told.iter().filter(|it| it.starts_with("edge02 front Pod/"));
+    assert_eq!(pods.count(), 3, "{told:#?}");
 
     // An image that cannot be pulled: the Deployment says what its Pod says.
     let fails = json!({BEHAVIOUR_LABEL: Behaviour::ImagePullFails.label()});
-    let failing = workload("Deployment", "front", &fails, &json!({"replicas": 2}));
-    stage.clusters[0].apply(&failing);
+    stage.clusters[0].apply(&front(2, &fails));
     let bad = stage.wait(SHOP, "the image fails", |it| {
         let told = resources(it);
-        let front = told
-            .iter()
-            .find(|it| it.starts_with("edge01 front Deployment/front"));
+        let mut told = told.iter();
+        let front = told.find(|it| it.starts_with("edge01 front Deployment/front"));
         front.is_some_and(|it| it.contains("ImagePullBackOff"))
     });
     assert_ne!(bad["ready-status"], "Ready");
-    stage.clusters[0].apply(&workload(
-        "Deployment",
-        "front",
-        &json!({}),
-        &json!({"replicas": 2}),
-    ));
+    wait_until_equal(&stage, "failing");
+    stage.clusters[0].apply(&front(2, &json!({})));
     stage.wait_for_state("Ready");
+    wait_until_equal(&stage, "mended");
 
-    // Deleted: told for a while, and no longer counted.
+    // Deleted: told for a while, and no longer counted; put back, it is as it was.
     let settings = format!("/api/v1/namespaces/{NAMESPACE}/configmaps/settings");
     stage.clusters[1].delete(&settings);
     let gone = stage.wait(SHOP, "the deletion is told", |it| {
-        resources(it)
-            .iter()
-            .any(|it| it.contains("ConfigMap/settings NotPresent Gone"))
+        let told = resources(it);
+        let mut told = told.iter();
+        told.any(|it| it.contains("ConfigMap/settings NotPresent Gone"))
     });
     assert_eq!(gone["ready-status"], "Ready");
-    stage.wait(SHOP, "the deletion is forgotten", |it| {
-        !resources(it).iter().any(|it| it.contains("Gone"))
-    });
+    stage.clusters[1].apply(&settings_of_front());
+    wait_until_equal(&stage, "put back");
+    stage.clusters[0].delete(&settings);
+    wait_until_equal(&stage, "the deletion is forgotten");
 
-    // A label that is taken away, then everything.
+    // A label that is taken away, a namespace, then everything.
     let unlabel = json!({"metadata": {"labels": null}});
     let base = format!("/apis/apps/v1/namespaces/{NAMESPACE}/statefulsets/base");
     for cluster in &stage.clusters {
         cluster.patch(&base, "application/merge-patch+json", &unlabel);
     }
-    stage.wait(SHOP, "the app without its label goes", |it| {
-        !resources(it)
-            .iter()
-            .any(|it| it.contains("StatefulSet/base"))
+    wait_until_equal(&stage, "without the app whose label went");
+    stage.clusters[1].delete(&format!("/api/v1/namespaces/{NAMESPACE}"));
+    stage.wait(SHOP, "what was in the namespace goes", |it| {
+        let told = resources(it);
+        !told.iter().any(|it| it.starts_with("edge02"))
     });
-    for cluster in &stage.clusters {
-        for object in shop() {
-            let path = cluster.client().path(&object);
-            cluster.delete(&path);
-        }
+    wait_until_equal(&stage, "without a namespace");
+    for object in shop() {
+        let path = stage.clusters[0].client().path(&object);
+        stage.clusters[0].delete(&path);
     }
     stage.wait("/v2/applications", "the application goes", |it| {
         it["applications"].as_array().is_some_and(Vec::is_empty)
     });
 }
 
-/// Compares the answer with each cluster's own list of the Kinds of the application.
-fn the_answer_has_what_kubectl_has(stage: &Stage, answer: &Value) {
-    let told = resources(answer);
-    for cluster in &stage.clusters {
-        for (kind, path) in [
-            ("Deployment", "/apis/apps/v1/namespaces/web/deployments"),
-            ("ReplicaSet", "/apis/apps/v1/namespaces/web/replicasets"),
-            ("StatefulSet", "/apis/apps/v1/namespaces/web/statefulsets"),
-            ("Pod", "/api/v1/namespaces/web/pods"),
-            ("Service", "/api/v1/namespaces/web/services"),
-            ("Secret", "/api/v1/namespaces/web/secrets"),
-            (
-                "EndpointSlice",
-                "/apis/discovery.k8s.io/v1/namespaces/web/endpointslices",
-            ),
-        ] {
-            let list = cluster.get(path).expect("a list");
-            let items = list["items"].as_array().expect("items");
-            assert!(!items.is_empty(), "{kind}");
-            for item in items {
-                let name = item["metadata"]["name"].as_str().expect("a name");
-                let line = format!(" {kind}/{name} ");
-                let at = format!("{} ", cluster.name());
-                let is_told = told
-                    .iter()
-                    .any(|it| it.starts_with(&at) && it.contains(&line));
-                assert!(is_told, "{line} of {at} in {told:#?}");
-            }
-        }
-    }
+/// The Deployment of the app `front`.
+fn front(replicas: u32, pod_labels: &Value) -> Value {
+    workload(
+        "Deployment",
+        "front",
+        pod_labels,
+        &json!({"replicas": replicas}),
+    )
+}
+
+fn settings_of_front() -> Value {
+    let config = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"},
+        "data": {"a": "b"}});
+    labelled(config, "front")
+}
+
+/// Gives the Ingress its address, as its controller would, and the claim its volume, as a provisioner would.
+fn give_an_address(cluster: &Cluster) {
+    cluster.client().apply_status(&json!({
+        "apiVersion": "networking.k8s.io/v1", "kind": "Ingress",
+        "metadata": {"name": "front", "namespace": NAMESPACE},
+        "status": {"loadBalancer": {"ingress": [{"ip": "10.1.1.1"}]}},
+    }));
+    cluster.apply(&json!({
+        "apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "data"},
+        "spec": {
+            "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"],
+            "hostPath": {"path": "/data"}, "persistentVolumeReclaimPolicy": "Retain",
+        },
+    }));
+}
+
+#[test]
+fn what_others_deploy_is_found_by_their_marks() {
+    let options = [Options::api_server("edge01")];
+    let stage = Stage::start(&options, |cluster| cluster.admin().clone());
+    let Some(stage) = stage else { return };
+    let marked = |name: &str, labels: Value, annotations: Value| {
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {
+            "name": name, "namespace": NAMESPACE, "labels": labels, "annotations": annotations,
+        }})
+    };
+    // As their charts have it, with the instance label that all of them carry.
+    let instance = json!({"app.kubernetes.io/instance": "chart"});
+    stage.apply(&marked(
+        "by-helm",
+        instance.clone(),
+        json!({"meta.helm.sh/release-name": "helmed", "meta.helm.sh/release-namespace": "web"}),
+    ));
+    stage.apply(&marked(
+        "by-flux",
+        json!({"app.kubernetes.io/instance": "chart", "kustomize.toolkit.fluxcd.io/name": "fluxed",
+            "kustomize.toolkit.fluxcd.io/namespace": "flux-system"}),
+        json!({}),
+    ));
+    stage.apply(&marked(
+        "by-argo-cd",
+        instance.clone(),
+        json!({"argocd.argoproj.io/tracking-id": "argoed:/ConfigMap:web/by-argo-cd"}),
+    ));
+    stage.apply(&marked("by-kubectl", instance, json!({})));
+    let names = ["argoed", "chart", "fluxed", "helmed"];
+    stage.wait("/v2/applications", "each by its own mark", |it| {
+        let applications = it["applications"].as_array().into_iter().flatten();
+        let found: Vec<&str> = applications
+            .filter_map(|it| it["composite-app-name"].as_str())
+            .collect();
+        found == names
+    });
 }
 
 #[test]
@@ -151,9 +197,9 @@ fn a_kind_that_is_installed_later_is_watched_and_goes_with_its_definition() {
     stage.wait_for_state("Present");
     let definition = json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": {"name": "cranes.example.org"},
+        "metadata": {"name": "cranes.example.com"},
         "spec": {
-            "group": "example.org", "scope": "Namespaced",
+            "group": "example.com", "scope": "Namespaced",
             "names": {"plural": "cranes", "singular": "crane", "kind": "Crane"},
             "versions": [{"name": "v1", "served": true, "storage": true, "schema": {
                 "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
@@ -164,13 +210,13 @@ fn a_kind_that_is_installed_later_is_watched_and_goes_with_its_definition() {
     stage.apply(&json!({
         "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
         "metadata": {"name": "kindsight-cranes", "labels": {AGGREGATED: "true"}},
-        "rules": [{"apiGroups": ["example.org"], "resources": ["cranes"], "verbs": ["get", "list", "watch"]}],
+        "rules": [{"apiGroups": ["example.com"], "resources": ["cranes"], "verbs": ["get", "list", "watch"]}],
     }));
-    let crane = json!({"apiVersion": "example.org/v1", "kind": "Crane", "metadata": {"name": "big"},
-        "status": {"conditions": [{"type": "Ready", "status": "False", "reason": "Rusty"}]}});
+    let crane = json!({"apiVersion": "example.com/v1", "kind": "Crane", "metadata": {"name": "big"},
+        "status": {"phase": "Draining", "conditions": [{"type": "Ready", "status": "False", "reason": "Rusty"}]}});
     let crane = labelled(crane, "yard");
     for cluster in &stage.clusters {
-        let path = "/apis/example.org/v1/namespaces/web/cranes";
+        let path = "/apis/example.com/v1/namespaces/web/cranes";
         cluster
             .client()
             .wait_for_status(path, 200, std::time::Duration::from_secs(30));
@@ -184,9 +230,16 @@ fn a_kind_that_is_installed_later_is_watched_and_goes_with_its_definition() {
             == 2
     });
     assert_ne!(told["ready-status"], "Present");
+    // A rule for it that comes meanwhile.
+    stage.drop_interpreter("crane");
+    stage.wait(SHOP, "the crane is judged by its own rule", |it| {
+        let told = resources(it);
+        let mut cranes = told.iter().filter(|it| it.contains(" Crane/big "));
+        cranes.all(|it| it.ends_with(" Crane/big Draining Draining"))
+    });
     for cluster in &stage.clusters {
         cluster
-            .delete("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/cranes.example.org");
+            .delete("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/cranes.example.com");
     }
     stage.wait(SHOP, "the crane goes with its Kind", |it| {
         !resources(it).iter().any(|it| it.contains("Crane/big"))

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 /// Time for anything that a cluster does by itself.
-const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The namespace of the application.
 pub(crate) const NAMESPACE: &str = "web";
@@ -37,6 +37,7 @@ pub(crate) struct Stage {
     pub(crate) server: Client,
     /// None while the server is down.
     runtime: Option<Runtime>,
+    pub(crate) store: Arc<dyn Store>,
     folder: TempDir,
     _etcd: Etcd,
 }
@@ -47,6 +48,15 @@ impl Stage {
     pub(crate) fn start(
         clusters: &[Options],
         who: impl Fn(&Cluster) -> Credentials,
+    ) -> Option<Self> {
+        Self::start_as(clusters, who, |it| it)
+    }
+
+    /// As [`Stage::start`], with the sources of clusters as `change` makes them of the usual ones.
+    pub(crate) fn start_as(
+        clusters: &[Options],
+        who: impl Fn(&Cluster) -> Credentials,
+        change: impl Fn(ClusterSource) -> ClusterSource,
     ) -> Option<Self> {
         let binaries = Binaries::or_skip(Binary::ALL)?;
         let etcd = Etcd::start(&binaries);
@@ -69,15 +79,16 @@ impl Stage {
         let settings = Settings {
             cache: Some(folder.path().join("cache")),
             interpreters: Some(interpreters),
-            clusters: sources.collect(),
+            clusters: sources.map(change).collect(),
             gone_for: Duration::from_secs(3),
-            ..Settings::new(store)
+            ..Settings::new(Arc::clone(&store))
         };
         let (runtime, server) = serve(settings);
         Some(Self {
             clusters,
             proxies,
             server,
+            store,
             folder,
             runtime: Some(runtime),
             _etcd: etcd,
@@ -112,7 +123,15 @@ impl Stage {
 
     /// Two whole clusters, watched with the rights of `deploy/rbac.yaml` and those to Secrets.
     pub(crate) fn two() -> Option<Self> {
-        let options = ["edge01", "edge02"].map(|it| Options::new(it).user("watcher", &[], TOKEN));
+        Self::whole(&["edge01", "edge02"])
+    }
+
+    /// Whole clusters of these names, watched with the same rights.
+    pub(crate) fn whole(names: &[&str]) -> Option<Self> {
+        let options = names.iter();
+        let options: Vec<Options> = options
+            .map(|it| Options::new(it).user("watcher", &[], TOKEN))
+            .collect();
         Self::start(&options, |cluster| {
             grant(cluster);
             Credentials::Token(TOKEN.to_owned())

@@ -63,6 +63,7 @@ impl Followed {
         match event {
             ClusterEvent::Faults { .. } => unreachable!("passed over"),
             ClusterEvent::Application { .. }
+            | ClusterEvent::Deployment { .. }
             | ClusterEvent::Added { .. }
             | ClusterEvent::Removed { .. }
             | ClusterEvent::Heard { .. }

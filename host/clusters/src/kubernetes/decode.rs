@@ -12,14 +12,15 @@ use std::sync::Arc;
 use kindsight_contract::{Node, Tree};
 use kindsight_model::{Gvk, OBJECT_BYTES_MAX, Object, ObjectError};
 
+use super::bundle_states::BundleState;
 use super::discovery::ApiKind;
-use super::membership::{ApplicationRule, Membership};
+use super::membership::{Membership, Rules};
 use super::selector::Label;
 use super::uid::Uid;
 use bookkeeping::{metadata_object, without_bookkeeping};
 pub(super) use labels::Labels;
 pub(super) use wire::Status;
-use wire::{Event, List, resource_version};
+use wire::{Event, List, is_end_of_list, resource_version};
 
 /// The amount that is asked of each object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,12 +35,14 @@ pub(super) enum Detail {
 #[derive(Debug, Clone)]
 pub(super) struct Decoder {
     pub(super) gvk: Gvk,
-    pub(super) rules: Arc<[ApplicationRule]>,
+    pub(super) rules: Rules,
     pub(super) detail: Detail,
     /// The labels that are kept.
     pub(super) labels: Labels,
     /// True for a Kind whose objects are held by their metadata alone, such as Secrets.
     pub(super) is_metadata_enough: bool,
+    /// True for the Kind ResourceBundleState, whose objects report on others.
+    pub(super) is_bundle_state: bool,
 }
 
 /// One object of a list or an event.
@@ -67,6 +70,8 @@ pub(super) enum Body {
     Whole(Box<Object>),
     /// It cannot be read; its Kind, and why.
     Unreadable(Box<(Gvk, ObjectError)>),
+    /// A report on objects.
+    BundleState(Box<BundleState>),
 }
 
 /// One page of a list.
@@ -87,24 +92,22 @@ pub(super) enum WatchEvent {
     Deleted(Box<Decoded>, String),
     /// Nothing changed up to this version.
     Bookmark(String),
+    /// All that there was came before, as of this version: the end of a list that is streamed.
+    AllSent(String),
     /// The watch ends with a status.
     Error(Status),
 }
 
 impl Decoder {
     /// The way to read objects of a Kind. Of Secrets the metadata is all that is asked for.
-    pub(super) fn new(
-        kind: &ApiKind,
-        rules: &Arc<[ApplicationRule]>,
-        detail: Detail,
-        labels: Labels,
-    ) -> Self {
+    pub(super) fn new(kind: &ApiKind, rules: &Rules, detail: Detail, labels: Labels) -> Self {
         Self {
             gvk: kind.gvk.clone(),
-            rules: Arc::clone(rules),
+            rules: rules.clone(),
             detail,
             labels,
             is_metadata_enough: kind.gvk.group.is_empty() && &*kind.gvk.kind == "Secret",
+            is_bundle_state: kind.is_bundle_state(),
         }
     }
 
@@ -161,6 +164,7 @@ impl Decoder {
                 let (object, version) = versioned(self.object(json));
                 WatchEvent::Deleted(object, version)
             }
+            "BOOKMARK" if is_end_of_list(json) => WatchEvent::AllSent(resource_version(json)),
             "BOOKMARK" => WatchEvent::Bookmark(resource_version(json)),
             "ERROR" => WatchEvent::Error(serde_json::from_str(json).unwrap_or_default()),
             other => return Err(format!("an event of type `{other}`")),
@@ -168,6 +172,9 @@ impl Decoder {
     }
 
     fn object(&self, json: &str) -> Decoded {
+        if self.is_bundle_state {
+            return self.bundle_state(json);
+        }
         if json.len() > OBJECT_BYTES_MAX && self.asks_for_whole() {
             let mut decoded = self.metadata(json);
             let error = ObjectError::TooLarge(json.len());
@@ -186,6 +193,19 @@ impl Decoder {
         let tree = Tree::read(&metadata).unwrap_or_default();
         let document = tree.document(&metadata);
         self.decoded(document.root(), Body::NotAsked)
+    }
+
+    fn bundle_state(&self, json: &str) -> Decoded {
+        let metadata = metadata_object(&self.gvk, json);
+        let tree = Tree::read(&metadata).unwrap_or_default();
+        let document = tree.document(&metadata);
+        let metadata = document.root().get("metadata");
+        let status = (self.detail == Detail::Whole).then_some(json);
+        let state = BundleState::read(metadata, status);
+        Decoded {
+            membership: Membership::of_bundle_state(metadata),
+            ..self.decoded(document.root(), Body::BundleState(Box::new(state)))
+        }
     }
 
     fn whole(&self, json: String, asked: &str) -> Decoded {

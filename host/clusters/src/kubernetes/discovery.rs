@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use kindsight_model::Gvk;
 use serde::Deserialize;
 
+use super::bundle_states;
 use super::connection::{ApiClient, ApiError};
 
 /// Asks for all groups at once, and accepts that an older server answers with their names alone.
@@ -31,6 +32,11 @@ impl ApiKind {
             "" => self.gvk.kind.to_string(),
             group => format!("{}.{group}", self.gvk.kind),
         }
+    }
+
+    /// Returns whether its objects are the reports of monitors.
+    pub(super) fn is_bundle_state(&self) -> bool {
+        *self.gvk.group == *bundle_states::GROUP && *self.gvk.kind == *bundle_states::KIND
     }
 
     /// Its group, version and Kind.

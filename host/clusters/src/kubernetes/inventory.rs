@@ -1,13 +1,15 @@
 //! Everything that one cluster has, and the applications it belongs to.
 //!
 //! An object belongs to the application of its topmost owner that has one, else to its own: a Pod with the
-//! labels of another chart is still a Pod of the Deployment that made it. Pure and synchronous; told of one
+//! labels of another chart is still a Pod of the Deployment that made it. What an `AppContext` sent comes
+//! before all others, then what the configuration selects. Pure and synchronous; told of one
 //! object at a time, it keeps which groups changed.
 //!
 //! An object that belongs to none takes about 450 bytes, 600 with an owner, and 700 with labels that a
 //! relation is looked for by.
 
 mod coverage;
+mod deployments;
 mod entry;
 mod groups;
 mod links;
@@ -23,12 +25,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::RandomState;
 use std::sync::Arc;
 
-use kindsight_model::DigName;
+use kindsight_model::{DeploymentId, DigName, Object};
 
 use super::decode::Decoded;
-use super::kind_watch::WatchId;
+use super::news::WatchId;
 use super::uid::Uid;
 use crate::needs::RelatedRules;
+use crate::{ApplicationReport, DeploymentReport};
 
 use entry::Entry;
 pub(super) use entry::Key;
@@ -42,11 +45,29 @@ use texts::Texts;
 /// left out, which is told.
 const OBJECTS_MAX: usize = 2_000_000;
 
-/// One app of one application.
+/// Objects that are reported together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct GroupId {
-    pub(super) application: DigName,
-    pub(super) app: Arc<str>,
+pub(super) enum GroupId {
+    /// One app of an application that nobody recorded.
+    Application { application: DigName, app: Arc<str> },
+    /// One app that an `AppContext` sends here.
+    Deployment(DeploymentId),
+}
+
+/// All that is there of a group.
+#[derive(Debug)]
+pub(super) enum Report {
+    Application(ApplicationReport),
+    Deployment(DeploymentReport),
+}
+
+impl Report {
+    /// Notes that objects are sorted by other rules than at the last report.
+    pub(super) fn sort_anew(&mut self) {
+        if let Self::Application(report) = self {
+            report.is_sorted_anew = true;
+        }
+    }
 }
 
 /// The objects of one cluster.
@@ -60,6 +81,12 @@ pub(super) struct Inventory {
     floating: HashMap<Arc<str>, BTreeSet<Key>>,
     groups: Groups,
     missing: Missing,
+    /// Recorded deployments; true for those that are reported by their objects.
+    deployments: HashMap<DeploymentId, bool>,
+    /// Objects by the deployment that their label names, recorded or not.
+    labelled: HashMap<DeploymentId, BTreeSet<Key>>,
+    /// Objects that a recorded deployment has now, by the group that they were of.
+    taken: HashMap<GroupId, Vec<Object>>,
     watched: BTreeMap<WatchId, Watched>,
     /// The relations that are asked about.
     rules: Arc<RelatedRules>,
@@ -124,8 +151,10 @@ impl Inventory {
         if let Some(before) = self.entries.get(key) {
             concerned = self.queries.forget(key, before);
             let (links, name) = (before.links(), before.floats_to());
+            let deployment = before.membership().deployment.clone();
             self.unlink(key, &links);
             self.unfloat(key, name);
+            self.unlabel(key, deployment.as_deref());
         }
         self.sought.remove(key);
         let key = &Key {
@@ -139,7 +168,9 @@ impl Inventory {
         entry.replace(decoded);
         concerned.append(&mut self.queries.take(key, entry));
         let links = entry.links();
+        let deployment = entry.membership().deployment.clone();
         self.link(key, &links);
+        self.label(key, deployment.as_deref());
         self.place(key);
         // What it owns may belong to its application now, or no longer.
         self.place_owned(key);
@@ -214,12 +245,15 @@ impl Inventory {
         let links = entry.links();
         self.unlink(key, &links);
         self.unfloat(key, entry.floats_to());
+        self.unlabel(key, entry.membership().deployment.as_deref());
         self.missing.remove(key);
         self.sought.remove(key);
         for group in self.queries.forget(key, &entry) {
             self.groups.note_changed(group);
         }
-        self.move_to(key, entry.group.map(|it| *it), None, entry.is_anchor);
+        let is_anchor = entry.place.is_anchor;
+        let group = entry.place.group.map(|it| *it);
+        self.move_to(key, group, None, is_anchor);
         for owned in self.owned_by(links.uid) {
             self.place(&owned);
             self.place_owned(&owned);

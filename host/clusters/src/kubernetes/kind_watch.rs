@@ -6,66 +6,19 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::time::sleep;
 
-use super::connection::{ApiClient, ApiError};
-use super::decode::{Decoded, Decoder, Detail, Labels, WatchEvent};
+use super::connection::{ApiClient, ApiError, Lines};
+use super::decode::{Decoder, WatchEvent};
 use super::discovery::ApiKind;
 use super::jitter::Backoff;
 use super::list::{Pages, url_encoded};
-
-/// The number of a watch among those of its cluster.
-pub(super) type WatchId = usize;
-
-/// News of one watch, by its number.
-#[derive(Debug)]
-pub(super) struct WatchNews {
-    pub(super) watch: WatchId,
-    pub(super) what: News,
-}
-
-/// The objects that a watch is asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Asked {
-    /// The amount of each of them. More is followed from where the watch is, without a list.
-    pub(super) detail: Detail,
-    /// The labels that are kept.
-    pub(super) labels: Labels,
-    /// Number of the list of all of them that is asked for; a greater one begins a new list.
-    pub(super) list: u64,
-}
-
-/// News of one watch.
-#[derive(Debug)]
-pub(super) enum News {
-    /// A list begins, of this number: what is not in it is not there.
-    ListBegins(u64),
-    /// Some objects of the list.
-    Listed(Vec<Decoded>),
-    /// The list is whole.
-    ListEnds,
-    /// Some objects of the list of a part, which may be older than what the watch told.
-    PartListed(Vec<Decoded>),
-    /// The list of a part ended.
-    PartEnds {
-        /// Its namespace; empty for cluster-scoped objects.
-        namespace: Arc<str>,
-        /// Whether the part is whole.
-        result: Result<(), ApiError>,
-    },
-    /// An object was added or changed.
-    Applied(Box<Decoded>),
-    /// An object was deleted.
-    Deleted(Box<Decoded>),
-    /// The watch is followed, after it was listed or could not be.
-    Following,
-    /// It cannot be listed or followed, and is tried again.
-    Failed(ApiError),
-}
+use super::news::{Asked, News, WatchId, WatchNews};
+use super::stream::ListStreams;
 
 /// The receiver of news is gone.
-struct Closed;
+pub(super) struct Closed;
 
 /// The reason why a watch ends.
-enum End {
+pub(super) enum End {
     /// By itself, or from a lost connection: it is resumed.
     Resume,
     /// It goes on from where it is with another amount of each object.
@@ -96,6 +49,7 @@ pub(super) struct KindWatch {
     /// The objects that are asked for.
     pub(super) asked: watch::Receiver<Asked>,
     pub(super) news: mpsc::Sender<WatchNews>,
+    pub(super) streams: ListStreams,
     /// Time until the server ends a watch by itself: rights that were withdrawn show then.
     pub(super) lifetime: Duration,
 }
@@ -109,10 +63,15 @@ impl KindWatch {
         // Its Kind is not served any more where nobody asks for its objects.
         while self.asked.has_changed().is_ok() {
             let list = self.take_asked();
-            let end = match self.list(list).await {
-                Ok(version) => {
+            let listed = match self.stream(list).await {
+                Ok(Some(it)) => Ok((it.version, Some(it.lines))),
+                Ok(None) => self.list(list).await.map(|version| (version, None)),
+                Err(end) => Err(end),
+            };
+            let end = match listed {
+                Ok((version, lines)) => {
                     backoff = Backoff::default();
-                    self.follow(version, list).await
+                    self.follow(version, lines, list).await
                 }
                 Err(end) => end,
             };
@@ -134,7 +93,7 @@ impl KindWatch {
         }
     }
 
-    /// Lists all objects, and returns the version to follow from.
+    /// Lists all objects in pages, and returns the version to follow from.
     async fn list(&self, number: u64) -> Result<String, End> {
         self.tell(News::ListBegins(number)).await?;
         let path = self.kind.path(self.namespace.as_deref());
@@ -156,10 +115,22 @@ impl KindWatch {
     }
 
     /// Follows the Kind from a version, and resumes where the server ends a watch.
-    async fn follow(&mut self, mut version: String, listed: u64) -> End {
+    /// The first watch may be open already.
+    async fn follow(&mut self, mut version: String, mut open: Option<Lines>, listed: u64) -> End {
         let mut backoff = Backoff::default();
         loop {
-            match self.follow_once(&mut version, listed, &mut backoff).await {
+            let lines = match open.take() {
+                Some(lines) => Ok(lines),
+                None => self.open(&version).await,
+            };
+            let end = match lines {
+                Ok(lines) => {
+                    backoff = Backoff::default();
+                    self.follow_lines(lines, &mut version, listed).await
+                }
+                Err(end) => end,
+            };
+            match end {
                 End::Switch => {}
                 End::Resume => sleep(backoff.next()).await,
                 // A connection that is lost is tried again at once, and told only if that fails too.
@@ -178,25 +149,24 @@ impl KindWatch {
         }
     }
 
-    async fn follow_once(
-        &mut self,
-        version: &mut String,
-        listed: u64,
-        backoff: &mut Backoff,
-    ) -> End {
+    /// Opens a watch from a version.
+    async fn open(&self, version: &str) -> Result<Lines, End> {
+        let target = self.watch_target(&format!("resourceVersion={}", url_encoded(version)));
+        let answer = self.client.lines(&target, self.decoder.accept_watch());
+        answer.await.map_err(|error| match error {
+            ApiError::Gone(_) => End::TooOld,
+            error => End::Failed(error),
+        })
+    }
+
+    /// The path and the query of a watch that begins in this way.
+    pub(super) fn watch_target(&self, begin: &str) -> String {
         let path = self.kind.path(self.namespace.as_deref());
         let seconds = self.lifetime.as_secs().max(1);
-        let from = url_encoded(version);
-        let path = format!(
-            "{path}?watch=1&allowWatchBookmarks=true&timeoutSeconds={seconds}&resourceVersion={from}"
-        );
-        let answer = self.client.lines(&path, self.decoder.accept_watch());
-        let mut lines = match answer.await {
-            Ok(lines) => lines,
-            Err(ApiError::Gone(_)) => return End::TooOld,
-            Err(error) => return End::Failed(error),
-        };
-        *backoff = Backoff::default();
+        format!("{path}?watch=1&allowWatchBookmarks=true&timeoutSeconds={seconds}&{begin}")
+    }
+
+    async fn follow_lines(&mut self, mut lines: Lines, version: &mut String, listed: u64) -> End {
         if self.tell(News::Following).await.is_err() {
             return End::Closed;
         }
@@ -242,7 +212,7 @@ impl KindWatch {
                 *version = at;
                 self.tell(News::Deleted(object)).await?;
             }
-            WatchEvent::Bookmark(at) => *version = at,
+            WatchEvent::Bookmark(at) | WatchEvent::AllSent(at) => *version = at,
             WatchEvent::Error(status) => {
                 return Err(match ApiError::of_status(status) {
                     ApiError::Gone(_) => End::TooOld,
@@ -253,7 +223,7 @@ impl KindWatch {
         Ok(())
     }
 
-    async fn tell(&self, what: News) -> Result<(), Closed> {
+    pub(super) async fn tell(&self, what: News) -> Result<(), Closed> {
         let watch = self.id;
         let sent = self.news.send(WatchNews { watch, what }).await;
         sent.map_err(|_| Closed)

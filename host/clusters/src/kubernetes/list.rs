@@ -7,7 +7,7 @@ use tokio::sync::{Semaphore, mpsc};
 use super::connection::{ApiClient, ApiError};
 use super::decode::{Decoder, Page};
 use super::discovery::ApiKind;
-use super::kind_watch::{News, WatchId, WatchNews};
+use super::news::{News, WatchId, WatchNews};
 
 /// Number of objects in one page of a list.
 const PAGE_ITEMS: usize = 500;

@@ -2,12 +2,15 @@
 //!
 //! Argo CD, Flux and Helm each mark what they deploy; where none of them did, the labels that Kubernetes
 //! recommends tell. The first rule that applies decides, since charts carry the recommended labels whoever
-//! deploys them: taken alone they would split a release.
+//! deploys them: taken alone they would split a release. Applications of the configuration come before them,
+//! and what an `AppContext` sent before those.
 
 use std::sync::Arc;
 
 use kindsight_contract::Node;
-use kindsight_model::{DigName, is_label_value};
+use kindsight_model::{DeploymentId, DigName, is_label_value};
+
+use super::configured::ConfiguredApplication;
 
 /// One way to tell the application of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +52,25 @@ impl ApplicationRule {
     }
 }
 
+/// The ways to tell the application of an object.
+#[derive(Debug, Clone)]
+pub(super) struct Rules {
+    /// Applications of the configuration, in their order, which come first.
+    pub(super) configured: Arc<[ConfiguredApplication]>,
+    /// Rules that find applications, in the order of precedence.
+    pub(super) found: Arc<[ApplicationRule]>,
+}
+
+impl Default for Rules {
+    /// Nothing of the configuration, and all rules.
+    fn default() -> Self {
+        Self {
+            configured: Arc::default(),
+            found: ApplicationRule::ALL.into(),
+        }
+    }
+}
+
 /// An object's own word on the application it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Claim {
@@ -57,6 +79,8 @@ pub(super) struct Claim {
     /// True if it names no namespace although applications of this rule have one: a cluster-scoped object,
     /// which joins the only application of that name.
     pub(super) is_of_any_namespace: bool,
+    /// True for an application of the configuration, which comes before those of all owners that are not.
+    pub(super) is_configured: bool,
 }
 
 impl Claim {
@@ -66,6 +90,7 @@ impl Claim {
         Some(Self {
             application,
             is_of_any_namespace: false,
+            is_configured: false,
         })
     }
 }
@@ -73,9 +98,11 @@ impl Claim {
 /// Membership in applications, by the metadata of an object.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Membership {
+    /// The deployment that its label names, recorded or not.
+    pub(super) deployment: Option<Arc<DeploymentId>>,
     /// The application; none where nobody marked it.
     pub(super) claim: Option<Claim>,
-    /// The app of it; none where no label tells.
+    /// The app of it; none where nothing tells.
     pub(super) app: Option<Arc<str>>,
     /// True for a hook of Helm or Argo CD.
     pub(super) is_hook: bool,
@@ -83,14 +110,26 @@ pub(super) struct Membership {
 
 impl Membership {
     /// Reads the `metadata` of an object.
-    pub(super) fn of(metadata: Node<'_>, rules: &[ApplicationRule]) -> Self {
+    pub(super) fn of(metadata: Node<'_>, rules: &Rules) -> Self {
         let metadata = Metadata(metadata);
-        let app = APP_LABELS.iter().find_map(|key| metadata.label(key));
         let mut hooks = HOOKS.iter().map(|key| metadata.annotation(key));
+        let (claim, app) = metadata.configured(&rules.configured).map_or_else(
+            || metadata.found(&rules.found),
+            |(claim, app)| (Some(claim), Some(app)),
+        );
         Self {
-            claim: rules.iter().find_map(|rule| rule.claim(&metadata)),
-            app: app.map(Arc::from),
+            deployment: metadata.deployment(),
+            claim,
+            app,
             is_hook: hooks.any(|hook| hook.is_some()),
+        }
+    }
+
+    /// The membership of a ResourceBundleState, which reports on a deployment and is no part of it.
+    pub(super) fn of_bundle_state(metadata: Node<'_>) -> Self {
+        Self {
+            deployment: Metadata(metadata).deployment(),
+            ..Self::default()
         }
     }
 }
@@ -151,6 +190,32 @@ impl<'t> Metadata<'t> {
 
     fn annotation(&self, key: &str) -> Option<&'t str> {
         self.0.get("annotations").get(key).text()
+    }
+
+    fn deployment(&self) -> Option<Arc<DeploymentId>> {
+        let label = self.label(DeploymentId::LABEL)?;
+        label.parse().ok().map(Arc::new)
+    }
+
+    /// The application by the first rule that applies, and the app that a label names.
+    fn found(&self, rules: &[ApplicationRule]) -> (Option<Claim>, Option<Arc<str>>) {
+        let app = APP_LABELS.iter().find_map(|key| self.label(key));
+        let claim = rules.iter().find_map(|rule| rule.claim(self));
+        (claim, app.map(Arc::from))
+    }
+
+    /// The first application of the configuration that has the object, and the app of it.
+    fn configured(&self, applications: &[ConfiguredApplication]) -> Option<(Claim, Arc<str>)> {
+        let mut applications = applications.iter();
+        applications.find_map(|application| {
+            let app = application.app_of(self.0)?;
+            let claim = Claim {
+                application: application.name.clone(),
+                is_of_any_namespace: false,
+                is_configured: true,
+            };
+            Some((claim, Arc::clone(app)))
+        })
     }
 
     fn release(&self, release: &Release) -> Option<Claim> {

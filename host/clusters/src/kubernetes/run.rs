@@ -9,12 +9,15 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 use super::connection::ApiClient;
+use super::deployments::ShownDeployments;
 use super::identity::{self, Identity, Rank};
-use super::inventory::GroupId;
+use super::inventory::{GroupId, Report};
 use super::jitter::Backoff;
 use super::session::{Session, SessionEnd};
 use super::{KubernetesCluster, REASON_BYTES_MAX};
-use crate::{ApplicationReport, ClusterEvent, ClusterFacts, ClusterSource, Needs};
+use crate::{
+    ClusterEvent, ClusterFacts, ClusterSource, ConfiguredApplication, Needs, RecordedDeployments,
+};
 
 /// The channel of events is closed.
 pub(super) struct Closed;
@@ -29,6 +32,10 @@ pub(super) struct Run<E> {
     identity: Option<Arc<Identity>>,
     /// The groups that were reported and not yet reported as empty.
     pub(super) known: BTreeSet<GroupId>,
+    /// The ways in which recorded deployments were last reported.
+    pub(super) shown: ShownDeployments,
+    /// What objects were sorted by at the last report; none until there was one.
+    pub(super) sorted_by: Option<(Arc<[ConfiguredApplication]>, Arc<RecordedDeployments>)>,
     /// The last reason why the cluster was not heard; none while it is.
     told_stale: Option<String>,
     /// True if everything was seen since the last session began.
@@ -49,6 +56,8 @@ impl<E: From<ClusterEvent>> Run<E> {
             needs,
             identity: None,
             known: BTreeSet::new(),
+            shown: ShownDeployments::default(),
+            sorted_by: None,
             told_stale: None,
             is_heard: false,
         }
@@ -129,6 +138,7 @@ impl<E: From<ClusterEvent>> Run<E> {
         let cluster = self.cluster.name.clone();
         tracing::info!(%cluster, "context leads to the cluster that is watched as {name}");
         self.known.clear();
+        self.shown = ShownDeployments::default();
         self.told_stale = None;
         let removed = cluster.clone();
         self.send(ClusterEvent::Removed { cluster: removed })
@@ -190,10 +200,20 @@ impl<E: From<ClusterEvent>> Run<E> {
         self.send(ClusterEvent::Synced { cluster }).await
     }
 
-    /// Sends reports, and notes which groups have something.
-    pub(super) async fn report(&mut self, reports: Vec<ApplicationReport>) -> Result<(), Closed> {
+    /// Sends reports, and notes which applications have something.
+    pub(super) async fn report(&mut self, reports: Vec<Report>) -> Result<(), Closed> {
         for report in reports {
-            let group = GroupId {
+            let report = match report {
+                Report::Application(report) => report,
+                Report::Deployment(report) => {
+                    let cluster = self.cluster.name.clone();
+                    let report = Box::new(report);
+                    self.send(ClusterEvent::Deployment { cluster, report })
+                        .await?;
+                    continue;
+                }
+            };
+            let group = GroupId::Application {
                 application: report.application.clone(),
                 app: Arc::clone(&report.app),
             };

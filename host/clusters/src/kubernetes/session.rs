@@ -1,29 +1,32 @@
 //! One session with an API server: from the connection to its loss.
 
+mod deployments;
 mod facts;
 mod kinds;
 mod probe;
 mod take;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
-use kindsight_model::{ClusterName, CoveredKinds};
+use kindsight_model::{ClusterName, CoveredKinds, DeploymentId, WatchedKinds};
 use kube::Config;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, sleep_until};
 
 use super::KubernetesCluster;
 use super::connection::{ApiClient, Connections};
+use super::deployments::Deployments;
 use super::discovery::{Discovered, discover};
-use super::inventory::{GroupId, Inventory};
+use super::inventory::{GroupId, Inventory, Report};
 use super::jitter::jittered;
-use super::kind_watch::WatchNews;
+use super::news::WatchNews;
 use super::plugin::{Plugin, PluginError, Token};
 use super::run::{Closed, Run};
+use super::stream::ListStreams;
 use super::watches::Watches;
 use crate::{ApplicationReport, ClusterEvent, ClusterFacts, FACTS_EVERY, Needs};
 
@@ -66,6 +69,11 @@ pub(super) struct Session {
     version: Arc<str>,
     discovered: Discovered,
     inventory: Inventory,
+    deployments: Deployments,
+    /// The reasons why the reports of monitors are not used.
+    faults: HashMap<DeploymentId, Vec<Arc<str>>>,
+    /// The Kinds that were covered at the last report.
+    covered: Arc<WatchedKinds>,
     watches: Watches,
     running: FuturesUnordered<Beside>,
     news_tx: mpsc::Sender<WatchNews>,
@@ -79,6 +87,7 @@ pub(super) struct Session {
     /// Limits the number of lists of parts at a time.
     permits: Arc<Semaphore>,
     probe: Probe,
+    streams: ListStreams,
 }
 
 impl Session {
@@ -111,6 +120,9 @@ impl Session {
             version,
             discovered,
             inventory: Inventory::default(),
+            deployments: Deployments::new(cluster.options.mode),
+            faults: HashMap::new(),
+            covered: Arc::default(),
             watches: Watches::default(),
             running: keeper.into_iter().collect(),
             news_tx,
@@ -122,6 +134,7 @@ impl Session {
             discover_at: Instant::now() + jittered(DISCOVER_EVERY),
             permits: Arc::new(Semaphore::new(PART_LISTS_MAX)),
             probe: Probe::default(),
+            streams: ListStreams::default(),
         })
     }
 
@@ -135,13 +148,16 @@ impl Session {
         if let Err(end) = self.follow_needs().await {
             return end;
         }
+        self.record(run);
         let mut report_at: Option<Instant> = None;
         let mut facts_at = Instant::now();
         loop {
             let wake_at = report_at.unwrap_or(self.discover_at).min(self.discover_at);
             let wake_at = wake_at.min(facts_at);
             let part_at = self.watches.next_part_at();
+            let handover_at = self.deployments.wakes_at();
             let others = part_at.into_iter().chain(self.probe.at());
+            let others = others.chain(handover_at);
             let wake_at = others.fold(wake_at, Instant::min);
             tokio::select! {
                 Some(news) = self.news_rx.recv() => {
@@ -156,6 +172,10 @@ impl Session {
                     }
                     report_at.get_or_insert_with(|| Instant::now() + GATHER);
                 }
+                Ok(()) = self.needs.recorded.changed() => {
+                    self.record(run);
+                    report_at.get_or_insert_with(|| Instant::now() + GATHER);
+                }
                 is_ready = self.probe.answered() => {
                     if is_ready && let Err(end) = self.tell_heard(run).await {
                         return end;
@@ -165,6 +185,9 @@ impl Session {
                 () = sleep_until(wake_at) => {}
             }
             let now = Instant::now();
+            if handover_at.is_some_and(|at| at <= now) {
+                report_at.get_or_insert(now);
+            }
             self.probe.ask(self.connections.clients(), now);
             if report_at.is_some_and(|at| at <= now) {
                 report_at = None;
@@ -186,24 +209,41 @@ impl Session {
                 if let Err(end) = self.rediscover().await {
                     return end;
                 }
+                report_at.get_or_insert_with(|| Instant::now() + GATHER);
             }
         }
     }
 
     /// Reports what changed, once everything was seen.
     async fn report<E: From<ClusterEvent>>(&mut self, run: &mut Run<E>) -> Result<(), Closed> {
+        let states = &self.deployments.states;
+        let is_in_use = |it| self.inventory.is_used(it) || states.is_told_by(it);
+        let trouble = self.watches.trouble(is_in_use);
         self.list_parts();
-        let trouble = self.watches.trouble(|it| self.inventory.is_used(it));
+        if self.is_synced || trouble.is_none() && self.watches.are_listed() {
+            self.settle_deployments(run).await?;
+        }
+        // By now objects may be needed whole that were not.
+        self.list_parts();
         let is_listed = self.watches.are_listed();
-        if trouble.is_none() && is_listed && !self.is_synced {
+        let is_first = trouble.is_none() && is_listed && !self.is_synced;
+        let mut reports = Vec::new();
+        if is_first {
             self.is_synced = true;
             let known: BTreeSet<&GroupId> = self.inventory.group_ids().collect();
             let gone = run.known.iter().filter(|it| !known.contains(it));
-            let gone: Vec<ApplicationReport> = gone.map(empty_report).collect();
-            run.report(gone).await?;
+            reports.extend(gone.filter_map(empty_report));
         }
         if self.is_synced {
-            run.report(self.inventory.take_reports()).await?;
+            reports.append(&mut self.take_reports());
+            // While a session lasts, what moves is told object by object.
+            if self.note_sorting(run) && is_first {
+                reports.iter_mut().for_each(Report::sort_anew);
+            }
+            for report in &reports {
+                self.note_shown(report, run);
+            }
+            run.report(reports).await?;
         }
         match trouble {
             Some(why) => {
@@ -220,17 +260,22 @@ impl Session {
     }
 }
 
-/// The report that nothing is left of a group.
-fn empty_report(id: &GroupId) -> ApplicationReport {
-    ApplicationReport {
-        application: id.application.clone(),
-        app: Arc::clone(&id.app),
+/// The report that nothing is left of an application.
+fn empty_report(id: &GroupId) -> Option<Report> {
+    let GroupId::Application { application, app } = id else {
+        return None;
+    };
+    Some(Report::Application(ApplicationReport {
+        application: application.clone(),
+        app: Arc::clone(app),
         objects: Vec::new(),
         hooks: BTreeSet::new(),
         rejected: Vec::new(),
         related: Vec::new(),
         covered: CoveredKinds::partial(),
-    }
+        taken: Vec::new(),
+        is_sorted_anew: false,
+    }))
 }
 
 /// The token of a credential plugin, and what keeps it fresh; empty where the configuration names no plugin,

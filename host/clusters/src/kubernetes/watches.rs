@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::connection::ApiError;
 use super::decode::{Detail, Labels};
 use super::discovery::ApiKind;
-use super::kind_watch::{Asked, WatchId};
+use super::news::{Asked, WatchId};
 pub(super) use parts::Needed;
 use parts::Parts;
 
@@ -22,8 +22,7 @@ pub(super) struct WatchState {
     asked: watch::Sender<Asked>,
     /// The pass over its Kind that is or was last made.
     pub(super) pass: u64,
-    /// True from the end of a list until the next one begins.
-    is_listed: bool,
+    listed: Listed,
     /// True from a request for a list until that list begins.
     is_asked: bool,
     /// True from the first list that had all that is asked for now.
@@ -31,6 +30,17 @@ pub(super) struct WatchState {
     /// The reason why it is not followed now.
     failure: Option<ApiError>,
     parts: Parts,
+}
+
+/// The last list of all objects of a watch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Listed {
+    /// There was none.
+    Never,
+    /// Another one was begun since.
+    Before,
+    /// It is whole, and no other was begun.
+    Now,
 }
 
 /// All watches of a cluster.
@@ -60,7 +70,7 @@ impl Watches {
             namespace,
             asked,
             pass: 0,
-            is_listed: false,
+            listed: Listed::Never,
             is_asked: false,
             is_known: false,
             failure: None,
@@ -96,6 +106,11 @@ impl Watches {
             .min()
     }
 
+    /// The Kind of a watch.
+    pub(super) fn kind_of(&self, id: WatchId) -> Option<&ApiKind> {
+        self.by_id.get(&id).map(|it| &*it.kind)
+    }
+
     pub(super) fn kinds(&self) -> impl Iterator<Item = &Arc<ApiKind>> {
         self.by_id.values().map(|it| &it.kind)
     }
@@ -125,6 +140,17 @@ impl Watches {
         })
     }
 
+    /// The Kinds of which every object is seen. One that cannot be followed for a moment, since the server
+    /// cannot be reached, stays among them: what is known of the whole cluster is stale then.
+    pub(super) fn covered(&self) -> impl Iterator<Item = &ApiKind> {
+        let is_covered = |it: &&WatchState| {
+            let is_away = |error: &ApiError| matches!(error, ApiError::Unreachable(_));
+            it.listed != Listed::Never && it.failure.as_ref().is_none_or(is_away)
+        };
+        let covered = self.by_id.values().filter(is_covered);
+        covered.map(|it| &*it.kind)
+    }
+
     /// The Kinds that are not watched, with the reason.
     pub(super) fn not_covered(&self) -> Vec<Arc<str>> {
         let failed = self.by_id.values();
@@ -138,13 +164,15 @@ impl WatchState {
     /// over in it, so that only a request before it is answered by it.
     pub(super) fn begin(&mut self, list: u64) {
         self.pass += 1;
-        self.is_listed = false;
+        if self.listed == Listed::Now {
+            self.listed = Listed::Before;
+        }
         self.is_asked &= self.asked.borrow().list != list;
     }
 
     /// Notes that the list is whole.
     pub(super) fn end(&mut self) {
-        self.is_listed = true;
+        self.listed = Listed::Now;
         self.is_known |= !self.is_asked;
         self.failure = None;
     }
@@ -173,9 +201,14 @@ impl WatchState {
         self.asked.borrow().labels.clone()
     }
 
+    /// Returns whether a list is whole, and no other was begun.
+    fn is_listed(&self) -> bool {
+        self.listed == Listed::Now
+    }
+
     /// Returns whether all that was asked for was listed.
     fn is_whole(&self) -> bool {
-        self.is_listed && !self.is_asked && self.parts.are_listed()
+        self.is_listed() && !self.is_asked && self.parts.are_listed()
     }
 
     /// The reason why not all of it is seen now.
@@ -196,7 +229,7 @@ impl WatchState {
     }
 
     /// Asks for a list of all objects, whole; once until it begins.
-    fn ask_for_all(&mut self) {
+    pub(super) fn ask_for_all(&mut self) {
         if !self.is_asked {
             self.is_asked = true;
             self.asked.send_modify(|asked| {

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use kindsight_server::clusters::{ClusterSource, FolderCluster, KubernetesCluster, WatchOptions};
+use kindsight_server::clusters::{
+    ClusterSource, FolderCluster, KubernetesCluster, ReportMode, WatchOptions,
+};
 use serde::Deserialize;
 
 /// One `[[cluster]]` of the configuration file.
@@ -25,6 +27,27 @@ pub(crate) struct ClusterTable {
     /// Only these namespaces.
     #[serde(default)]
     namespaces: Vec<String>,
+    /// The view by which the apps of `AppContext`s are reported.
+    mode: Option<Mode>,
+}
+
+/// `mode` of a `[[cluster]]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Mode {
+    Auto,
+    Bundles,
+    Direct,
+}
+
+impl From<Mode> for ReportMode {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Auto => Self::Auto,
+            Mode::Bundles => Self::Bundles,
+            Mode::Direct => Self::Direct,
+        }
+    }
 }
 
 impl FromStr for ClusterTable {
@@ -68,6 +91,11 @@ impl ClusterTable {
                     "`namespaces` are of an API server, and a folder has none",
                 ));
             }
+            (Some(_), None, false) if self.mode.is_some() => {
+                return Err(told(
+                    "`mode` is of an API server: a folder has bundles alone",
+                ));
+            }
             (Some(folder), None, false) => {
                 return Ok(ClusterSource::Folder(FolderCluster::new(name, folder)));
             }
@@ -87,6 +115,7 @@ impl ClusterTable {
                 .iter()
                 .map(|it| it.as_str().into())
                 .collect(),
+            mode: self.mode.map(ReportMode::from).unwrap_or_default(),
             watch_lifetime,
             ..WatchOptions::default()
         };
@@ -132,6 +161,14 @@ mod tests {
             r#","folder":"/x","namespaces":["a"]"#,
             "[[cluster]] `p+edge`: `namespaces` are of an API server, and a folder has none",
         );
+        check(
+            r#","folder":"/x","mode":"direct""#,
+            "[[cluster]] `p+edge`: `mode` is of an API server: a folder has bundles alone",
+        );
+        edge(r#","in-cluster":true,"mode":"bundles""#).unwrap();
+        let error = edge(r#","in-cluster":true,"mode":"both""#).unwrap_err();
+        let expected = "unknown variant `both`, expected one of `auto`, `bundles`, `direct`";
+        assert!(error.contains(expected), "{error}");
         let error = edge(r#","kubeconfg":"/k""#).unwrap_err();
         assert!(
             error.starts_with("[[cluster]]: unknown field `kubeconfg`"),

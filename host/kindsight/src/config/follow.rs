@@ -21,7 +21,7 @@ use crate::config_file;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Settings that are taken in while the server runs.
-const LIVE: [&str; 2] = ["cluster", "kubeconfig"];
+const LIVE: [&str; 3] = ["application", "cluster", "kubeconfig"];
 
 /// The files that the clusters of a configuration are read from, as they were at one look.
 type Files = BTreeMap<PathBuf, Option<Stamp>>;

@@ -77,3 +77,26 @@ fn the_defaults_are_those_of_the_crates() {
         CatalogLimits::default()
     );
 }
+
+#[test]
+fn an_application_is_a_table_of_the_file() {
+    let file = "[[application]]\nname = \"shop/web/v1/prod\"\nnamespaces = [\"shop\"]\n\
+        [[application.app]]\nname = \"front\"\nselector = \"app=front\"\n\
+        [[application.app]]\nname = \"rest\"\nselector = \"app\"\n\
+        [[application]]\nname = \"shop/base/v1/prod\"\n\
+        [[application.app]]\nname = \"base\"\nselector = \"base\"\n";
+    let args = serve(file, &[]).unwrap();
+    let applications = applications(&args.application_tables).unwrap();
+    let told: Vec<String> = applications
+        .iter()
+        .map(|it| format!("{} {}", it.name, it.apps.len()))
+        .collect();
+    assert_eq!(told, ["shop/web/v1/prod 2", "shop/base/v1/prod 1"]);
+    let error = serve("[[application]]\nname = \"shop/web/v1/prod\"\n", &[]).unwrap_err();
+    let error = format!("{error:#}");
+    assert!(error.contains("it has no apps"), "{error}");
+    for wrong in ["application = \"shop\"", "application-table = \"{}\""] {
+        let error = format!("{:#}", serve(wrong, &[]).unwrap_err());
+        assert!(error.contains("[[application]]"), "{error}");
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::WatchedKinds;
 use crate::Gvk;
 
 /// One list of one Kind in a bundle.
@@ -69,6 +70,8 @@ pub struct Coverage {
     unreadable: Arc<[(&'static str, &'static str)]>,
     /// Group and Kind of lists that are left out and not in every monitor.
     left_out: Arc<[(&'static str, &'static str)]>,
+    /// The Kinds that are watched, where no monitor reports; none of a bundle.
+    watched: Option<Arc<WatchedKinds>>,
 }
 
 /// The coverage of one Kind.
@@ -92,6 +95,7 @@ impl Default for Coverage {
             is_cut: false,
             unreadable: Arc::default(),
             left_out: Arc::default(),
+            watched: None,
         }
     }
 }
@@ -112,7 +116,29 @@ impl Coverage {
             is_cut,
             unreadable: LISTS.iter().filter(is_bad).map(kind).collect(),
             left_out: LISTS.iter().filter(is_left_out).map(kind).collect(),
+            watched: None,
         }
+    }
+
+    /// The coverage of objects that were seen in the cluster itself.
+    pub fn watched(kinds: Arc<WatchedKinds>) -> Self {
+        Self {
+            is_every_kind: false,
+            is_cut: kinds.is_cut,
+            watched: Some(kinds),
+            ..Self::default()
+        }
+    }
+
+    /// Returns whether it is one of objects that were seen in the cluster itself.
+    pub(super) fn is_watched(&self) -> bool {
+        self.watched.is_some()
+    }
+
+    /// Returns whether it says what there is in this namespace, of the Kinds that it covers.
+    pub fn covers_namespace(&self, namespace: &str) -> bool {
+        let watched = self.watched.as_deref();
+        watched.is_none_or(|it| it.is_in_namespace(namespace))
     }
 
     /// Returns whether the reporter covers every Kind.
@@ -135,7 +161,10 @@ impl Coverage {
         let is_it = |list: &&(&str, &str)| {
             list.1 == kind && group.is_none_or(|group| is_served_by(group, list.0))
         };
-        let is_listed = LISTS.iter().any(|list| is_it(&&(list.group, list.kind)));
+        let is_listed = match &self.watched {
+            Some(watched) => watched.has(group, kind),
+            None => LISTS.iter().any(|list| is_it(&&(list.group, list.kind))),
+        };
         if self.unreadable.iter().any(|it| is_it(&it)) {
             Covered::Unreadable
         } else if !(self.is_every_kind || is_listed && !self.left_out.iter().any(|it| is_it(&it))) {
@@ -150,6 +179,6 @@ impl Coverage {
 
 /// Returns whether a list of objects of group `listed` may hold those of `group`. Some Kinds were in
 /// `extensions` once.
-fn is_served_by(group: &str, listed: &str) -> bool {
+pub(super) fn is_served_by(group: &str, listed: &str) -> bool {
     group == listed || (group == "extensions" && matches!(listed, "apps" | "networking.k8s.io"))
 }

@@ -109,7 +109,7 @@ impl CoveredKinds {
             };
         };
         let is_seen = self.seen.has(group, kind);
-        let is_watched = is_seen || Coverage::has_list(group, kind);
+        let is_watched = is_seen || coverage.is_watched() || Coverage::has_list(group, kind);
         let is_covered = coverage.covers(Some(group), kind) == Covered::Yes;
         let is_unread = self.is_any_unread || self.unread.has(group, kind);
         match (is_covered && is_watched && !is_unread, is_seen) {

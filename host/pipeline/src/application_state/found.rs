@@ -18,6 +18,7 @@ impl ApplicationState {
     pub(crate) fn found(name: DigName, set: &Arc<Published>) -> Self {
         Self {
             meta: Some(name),
+            namespace: "".into(),
             status: None,
             faults: Vec::new(),
             apps: Vec::new(),

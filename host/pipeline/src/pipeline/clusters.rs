@@ -54,6 +54,9 @@ impl Pipeline {
                     placement.silent(now_ms)
                 });
             }
+            ClusterEvent::Deployment { cluster, report } => {
+                self.report_seen(&cluster, *report, now_ms);
+            }
             ClusterEvent::Application { cluster, report } => {
                 self.report_found(&cluster, *report, now_ms);
             }

@@ -9,7 +9,8 @@ use crate::application_state::ApplicationState;
 use crate::placement::Uncovered;
 
 impl Pipeline {
-    /// Judges what a cluster has of an app of an application that nobody recorded.
+    /// Judges what a cluster has of an app of an application that nobody recorded: one that was found, or one of
+    /// the configuration.
     pub(super) fn report_found(
         &mut self,
         cluster: &ClusterName,
@@ -17,10 +18,6 @@ impl Pipeline {
         now_ms: i64,
     ) {
         let name = report.application.clone();
-        if !name.is_found() {
-            tracing::error!(%cluster, application = %name, "report on a recorded application as if it was found; it is left out");
-            return;
-        }
         let key = ApplicationKey::Found(name.clone());
         let is_nothing = report.objects.is_empty() && report.rejected.is_empty();
         if is_nothing && !self.states.contains_key(&key) {
@@ -29,7 +26,12 @@ impl Pipeline {
         let (goal, gone_for) = (self.swap.goal(), self.gone_for);
         let absence = (gone_for, Uncovered::of(self.connections.get(cluster)));
         let state = self.states.entry(key.clone());
-        let state = state.or_insert_with(|| ApplicationState::found(name, goal));
+        let state = state.or_insert_with(|| {
+            if self.publisher.read_model().inspect(|it| it.is_recorded(&name)) {
+                tracing::warn!(application = %name, "an application of the configuration has the name of a deployment intent group, which is answered instead; give it another name");
+            }
+            ApplicationState::found(name, goal)
+        });
         let is_set_back = state.report(cluster, report, &self.interpreters, absence, now_ms);
         if let Some(faults) = self.cluster_faults.get(cluster) {
             state.change_all(cluster, |it| it.set_cluster_faults(faults));

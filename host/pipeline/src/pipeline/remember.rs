@@ -95,6 +95,8 @@ fn nothing(application: kindsight_model::DigName, app: Arc<str>) -> ApplicationR
         hooks: BTreeSet::new(),
         rejected: Vec::new(),
         related: Vec::new(),
+        taken: Vec::new(),
+        is_sorted_anew: false,
         covered: CoveredKinds::partial(),
     }
 }

@@ -1,6 +1,7 @@
 //! Reports of clusters on the apps of `AppContext`s.
 
 use kindsight_appcontext::Recorded;
+use kindsight_clusters::DeploymentReport;
 use kindsight_model::{Bundle, ClusterName, DeploymentId};
 use kindsight_status::ApplicationKey;
 use kindsight_store::{Revision, chain};
@@ -56,6 +57,28 @@ impl Pipeline {
             true
         });
         self.note_report(&key, is_set_back);
+    }
+
+    /// Judges what is seen of an app that no monitor reports on. It is not stored: what is stored beside a
+    /// context is what a monitor wrote.
+    pub(super) fn report_seen(
+        &mut self,
+        cluster: &ClusterName,
+        report: DeploymentReport,
+        now_ms: i64,
+    ) {
+        let deployment = report.deployment.clone();
+        let unreachable = self.unreachable.get(cluster).cloned();
+        let mut is_set_back = false;
+        self.change(&deployment, cluster, now_ms, |placement, judge| {
+            is_set_back = placement.report_seen(report, judge, now_ms);
+            // While a part of the cluster is not heard, what came may be out of date too.
+            if let Some(cause) = &unreachable {
+                placement.unreachable(cause);
+            }
+            true
+        });
+        self.note_report(&ApplicationKey::Context(deployment.context), is_set_back);
     }
 
     fn note_own(&mut self, revision: Revision) {

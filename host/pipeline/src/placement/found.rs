@@ -132,9 +132,14 @@ impl Placement {
         let here = report.objects.iter().map(identity);
         let unread = report.rejected.iter();
         let unread = unread.filter_map(|it| it.identity.as_ref().map(identity_of));
-        let here: HashSet<Identity, foldhash::quality::RandomState> = here.chain(unread).collect();
+        // They are still there, and an `AppContext` covers them.
+        let taken = report.taken.iter().map(identity);
+        let here = here.chain(unread).chain(taken);
+        let here: HashSet<Identity, foldhash::quality::RandomState> = here.collect();
         let before = self.found.take().unwrap_or_default().absent;
-        let roots = self.view.iter().flat_map(|view| view.resources());
+        // Where it is told by other rules, it may be of another application.
+        let views = self.view.iter().filter(|_| !report.is_sorted_anew);
+        let roots = views.flat_map(|view| view.resources());
         let roots = roots.filter(|it| it.role == Role::Unsent && it.owner.is_none());
         // Of what is known from before the start there are no objects; else one without could not be read.
         let is_remembered = self.is_remembered;

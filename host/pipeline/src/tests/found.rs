@@ -15,7 +15,8 @@ use proptest::prelude::*;
 
 use super::stage::{Stage, deployments};
 use crate::Event;
-use reports::{GONE_FOR_MS, deployment, has, object, removed, shop, stage, stale, synced};
+use reports::{GONE_FOR_MS, object, removed, shop, stale, synced};
+pub(super) use reports::{deployment, has, stage};
 
 #[tokio::test]
 async fn what_a_cluster_has_is_judged_shown_and_told_once_a_report() {

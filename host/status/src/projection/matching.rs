@@ -28,11 +28,7 @@ pub(super) fn match_objects(
     let search = Search {
         objects,
         index,
-        namespace: if namespace.is_empty() {
-            DEFAULT_NAMESPACE
-        } else {
-            namespace
-        },
+        namespace: or_default(namespace),
     };
     let mut matches: Vec<_> = expected.iter().map(|one| search.exact(one)).collect();
     let mut taken = vec![false; objects.len()];
@@ -48,6 +44,22 @@ pub(super) fn match_objects(
         }
     }
     matches
+}
+
+/// The namespace of an expected resource, in a deployment of this namespace.
+pub(super) fn namespace_of<'a>(expected: &'a Expected, deployment: &'a str) -> &'a str {
+    match &*expected.namespace {
+        "" => or_default(deployment),
+        own => own,
+    }
+}
+
+fn or_default(namespace: &str) -> &str {
+    if namespace.is_empty() {
+        DEFAULT_NAMESPACE
+    } else {
+        namespace
+    }
 }
 
 /// Items of a report that could not be read, by the object that they are about.

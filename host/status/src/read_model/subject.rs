@@ -32,12 +32,17 @@ impl UnknownInstance {
 impl Snapshot {
     /// The latest instance of a recorded application, or an application that was found.
     pub(crate) fn application(&self, name: &DigName) -> Option<Subject> {
-        if let Some(view) = self.found.get(name) {
+        let Some(record) = self.digs.get(name) else {
+            let view = self.found.get(name)?;
             return Some(Subject::found(name, Arc::clone(view)));
-        }
-        let record = self.digs.get(name)?;
+        };
         let name = Name::Dig(name.clone());
         self.subject(name, record, &StatusQuery::default()).ok()
+    }
+
+    /// Returns whether it is the name of a recorded group.
+    pub fn is_recorded(&self, name: &DigName) -> bool {
+        self.digs.contains_key(name)
     }
 
     /// The names of all recorded groups, in order.
@@ -91,6 +96,7 @@ impl Snapshot {
             record: Arc::clone(record),
             instance: instance.cloned(),
             context: instance.and_then(|id| self.contexts.get(id)).cloned(),
+            is_found: false,
         })
     }
 }
@@ -104,6 +110,8 @@ pub struct Subject {
     pub(crate) instance: Option<ContextId>,
     /// The view of that context; none if it was never instantiated or is no longer stored.
     pub(crate) context: Option<Arc<ContextView>>,
+    /// True for an application that nobody recorded: nothing of it was sent.
+    is_found: bool,
 }
 
 impl Subject {
@@ -114,6 +122,7 @@ impl Subject {
             record: Arc::default(),
             instance: None,
             context: Some(view),
+            is_found: true,
         }
     }
 
@@ -140,9 +149,9 @@ impl Subject {
         }
     }
 
-    /// Returns whether it is an application that was found in the clusters, of which nothing was sent.
+    /// Returns whether it is an application that nobody recorded, of which nothing was sent.
     pub(crate) fn is_found(&self) -> bool {
-        matches!(&self.name, Name::Dig(name) if name.is_found())
+        self.is_found
     }
 
     /// The status that a query without a type is about.

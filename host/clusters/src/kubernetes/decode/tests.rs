@@ -6,10 +6,11 @@ use super::*;
 fn decoder(detail: Detail) -> Decoder {
     Decoder {
         gvk: Gvk::new("apps", "v1", "Deployment"),
-        rules: ApplicationRule::ALL.into(),
+        rules: Rules::default(),
         detail,
         labels: Labels::None,
         is_metadata_enough: false,
+        is_bundle_state: false,
     }
 }
 
@@ -131,6 +132,9 @@ fn events_tell_what_happened_and_up_to_which_version() {
     let bookmark = json!({"kind": "Deployment", "metadata": {"resourceVersion": "12"}});
     let bookmark = event("BOOKMARK", &bookmark).unwrap();
     assert!(matches!(bookmark, WatchEvent::Bookmark(version) if version == "12"));
+    let end = json!({"metadata": {"resourceVersion": "13", "annotations": {"k8s.io/initial-events-end": "true"}}});
+    let end = event("BOOKMARK", &end).unwrap();
+    assert!(matches!(end, WatchEvent::AllSent(version) if version == "13"));
     let gone = event("ERROR", &json!({"code": 410, "message": "too old"})).unwrap();
     assert!(matches!(gone, WatchEvent::Error(status) if status.code == 410));
     assert_eq!(

@@ -39,13 +39,43 @@ pub(super) struct Event<'j> {
     pub(super) object: &'j RawValue,
 }
 
+/// An object, as far as bookmarks are read.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Versioned {
+    metadata: VersionedMetadata,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct VersionedMetadata {
+    resource_version: String,
+}
+
 /// The version of an object; empty where it has none.
 pub(super) fn resource_version(json: &str) -> String {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Versioned {
-        metadata: ListMetadata,
-    }
     let read: Versioned = serde_json::from_str(json).unwrap_or_default();
     read.metadata.resource_version
+}
+
+/// Returns whether a bookmark ends a list that is streamed.
+pub(super) fn is_end_of_list(json: &str) -> bool {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Marked {
+        metadata: Marks,
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Marks {
+        annotations: Mark,
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Mark {
+        #[serde(rename = "k8s.io/initial-events-end")]
+        is_end: Option<String>,
+    }
+    let read: Marked = serde_json::from_str(json).unwrap_or_default();
+    read.metadata.annotations.is_end.as_deref() == Some("true")
 }

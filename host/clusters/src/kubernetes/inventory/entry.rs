@@ -3,15 +3,16 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
-use kindsight_model::{CoveredKinds, Gvk, Object, Rejected, RejectedIdentity};
+use kindsight_model::{Coverage, CoveredKinds, Gvk, Object, Rejected, RejectedIdentity};
 
-use super::GroupId;
-use crate::ApplicationReport;
+use super::place::Place;
+use super::{GroupId, Report};
 use crate::kubernetes::decode::{Body, Decoded};
-use crate::kubernetes::kind_watch::WatchId;
 use crate::kubernetes::membership::Membership;
+use crate::kubernetes::news::WatchId;
 use crate::kubernetes::selector::Label;
 use crate::kubernetes::uid::Uid;
+use crate::{ApplicationReport, DeploymentReport};
 
 /// An object by its Kind, namespace and name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -58,10 +59,7 @@ pub(super) struct Entry {
     /// None where nobody marked it.
     membership: Option<Box<Membership>>,
     pub(super) body: Body,
-    /// The group that it is in; none if it belongs to no application.
-    pub(super) group: Option<Box<GroupId>>,
-    /// True if its application is there because of objects like it.
-    pub(super) is_anchor: bool,
+    pub(super) place: Place,
 }
 
 impl Default for Entry {
@@ -75,8 +73,7 @@ impl Default for Entry {
             labels: Arc::default(),
             membership: None,
             body: Body::NotAsked,
-            group: None,
-            is_anchor: false,
+            place: Place::default(),
         }
     }
 }
@@ -105,7 +102,7 @@ impl Entry {
         self.uid == decoded.uid && decoded.version > 0 && self.version > decoded.version
     }
 
-    /// Replaces all but the group and the pass.
+    /// Replaces all but its place and the pass.
     pub(super) fn replace(&mut self, decoded: Decoded) {
         self.version = decoded.version;
         self.uid = decoded.uid;
@@ -136,12 +133,24 @@ impl Entry {
     }
 }
 
-/// The report of a group with these objects, without what is beside them.
+/// The parts of a report beside the objects of its group.
+pub(super) struct Beside<'c> {
+    /// Objects of others that its own name by a relation.
+    pub(super) related: Vec<Object>,
+    /// The Kinds of which everything was searched.
+    pub(super) covered: CoveredKinds,
+    /// The coverage of what is seen of the cluster.
+    pub(super) coverage: &'c Coverage,
+    /// Objects that a recorded deployment has now.
+    pub(super) taken: Vec<Object>,
+}
+
+/// The report of a group with these objects.
 pub(super) fn report<'e>(
     id: &GroupId,
     entries: impl Iterator<Item = (&'e Key, &'e Entry)>,
-    covered: CoveredKinds,
-) -> ApplicationReport {
+    beside: Beside<'_>,
+) -> Report {
     let mut objects: Vec<(&Object, bool)> = Vec::new();
     let mut rejected = Vec::new();
     for (key, entry) in entries {
@@ -155,7 +164,7 @@ pub(super) fn report<'e>(
                     identity: Some(identity(gvk, key)),
                 });
             }
-            Body::NotAsked => {}
+            Body::NotAsked | Body::BundleState(_) => {}
         }
     }
     objects.sort_by(|(left, _), (right, _)| rank(left).cmp(&rank(right)));
@@ -164,17 +173,35 @@ pub(super) fn report<'e>(
         .enumerate()
         .filter(|(_, (_, is_hook))| *is_hook);
     let hooks: BTreeSet<usize> = hooks.map(|(at, _)| at).collect();
-    ApplicationReport {
-        application: id.application.clone(),
-        app: Arc::clone(&id.app),
-        objects: objects
-            .into_iter()
-            .map(|(object, _)| object.clone())
-            .collect(),
-        hooks,
-        rejected,
-        related: Vec::new(),
+    let objects = objects.into_iter().map(|(object, _)| object.clone());
+    let objects: Vec<Object> = objects.collect();
+    let Beside {
+        related,
         covered,
+        coverage,
+        taken,
+    } = beside;
+    match id {
+        GroupId::Application { application, app } => Report::Application(ApplicationReport {
+            application: application.clone(),
+            app: Arc::clone(app),
+            objects,
+            hooks,
+            rejected,
+            related,
+            covered,
+            taken,
+            is_sorted_anew: false,
+        }),
+        GroupId::Deployment(deployment) => Report::Deployment(DeploymentReport {
+            deployment: deployment.clone(),
+            objects,
+            rejected,
+            related,
+            covered,
+            coverage: coverage.clone(),
+            faults: Vec::new(),
+        }),
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kindsight_model::DigName;
 
 use super::{GroupId, Key};
-use crate::kubernetes::kind_watch::WatchId;
+use crate::kubernetes::news::WatchId;
 
 /// The groups that have objects.
 #[derive(Debug, Default)]
@@ -63,6 +63,14 @@ impl Groups {
         self.changed.insert(id);
     }
 
+    /// Has a group reported, also where it is as it was.
+    pub(super) fn note_again(&mut self, id: GroupId) {
+        if let Some(group) = self.by_id.get_mut(&id) {
+            group.reported = None;
+        }
+        self.changed.insert(id);
+    }
+
     pub(super) fn note_all_changed(&mut self) {
         self.changed.extend(self.by_id.keys().cloned());
     }
@@ -85,10 +93,12 @@ impl Groups {
             *self.by_watch.entry(key.watch).or_default() += 1;
         }
         let mut is_new = false;
-        if is_anchor {
-            let name = Arc::clone(&id.application.composite_app);
+        if let GroupId::Application { application, .. } = &id
+            && is_anchor
+        {
+            let name = Arc::clone(&application.composite_app);
             let anchors = self.anchors.entry(name).or_default();
-            let count = anchors.entry(id.application.clone()).or_default();
+            let count = anchors.entry(application.clone()).or_default();
             is_new = *count == 0;
             *count += 1;
         }
@@ -108,7 +118,10 @@ impl Groups {
                 self.by_id.remove(&id);
             }
         }
-        let is_gone = was_anchor && self.lift_anchor(&id.application);
+        let is_gone = match &id {
+            GroupId::Application { application, .. } => was_anchor && self.lift_anchor(application),
+            GroupId::Deployment(_) => false,
+        };
         self.changed.insert(id);
         is_gone
     }

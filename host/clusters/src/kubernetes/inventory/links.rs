@@ -1,6 +1,8 @@
-//! Links between the objects of a cluster: uids, owners, and names of applications.
+//! Links between the objects of a cluster: uids, owners, and names of applications and deployments.
 
 use std::sync::Arc;
+
+use kindsight_model::DeploymentId;
 
 use super::entry::Links;
 use super::{Inventory, Key};
@@ -36,6 +38,27 @@ impl Inventory {
             floating.remove(key);
             if floating.is_empty() {
                 self.floating.remove(&name);
+            }
+        }
+    }
+
+    /// Notes the deployment that the label of an object names.
+    pub(super) fn label(&mut self, key: &Key, deployment: Option<&DeploymentId>) {
+        if let Some(deployment) = deployment {
+            let labelled = self.labelled.entry(deployment.clone()).or_default();
+            labelled.insert(key.clone());
+        }
+    }
+
+    /// Forgets the deployment that the label of an object named.
+    pub(super) fn unlabel(&mut self, key: &Key, deployment: Option<&DeploymentId>) {
+        let Some(deployment) = deployment else {
+            return;
+        };
+        if let Some(labelled) = self.labelled.get_mut(deployment) {
+            labelled.remove(key);
+            if labelled.is_empty() {
+                self.labelled.remove(deployment);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Inventory, Key};
-use crate::kubernetes::kind_watch::WatchId;
+use crate::kubernetes::news::WatchId;
 use crate::kubernetes::watches::Needed;
 
 /// A namespace of one watch; the empty one for cluster-scoped objects.
@@ -75,7 +75,19 @@ impl Needed for NeededOf<'_> {
     }
 
     fn are_ordered(&self) -> bool {
-        let mut all = self.inventory.objects_from(self.watch, "");
-        all.all(|(_, entry)| entry.version > 0)
+        let first = (self.watch, Arc::from(""));
+        let places = self.inventory.missing.by_place.range(first..);
+        let mut places = places.take_while(|((watch, _), _)| *watch == self.watch);
+        places.all(|((watch, namespace), names)| {
+            names.iter().all(|name| {
+                let key = Key {
+                    watch: *watch,
+                    namespace: Arc::clone(namespace),
+                    name: Arc::clone(name),
+                };
+                let entry = self.inventory.entries.get(&key);
+                entry.is_none_or(|it| it.version > 0)
+            })
+        })
     }
 }

@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 
+use kindsight_model::DeploymentId;
+
+use super::entry::Entry;
 use super::{GroupId, Inventory, Key};
 use crate::kubernetes::decode::Body;
+use crate::kubernetes::membership::Claim;
 
 /// Maximum number of owners that are followed from an object upwards.
 const OWNERS_MAX: usize = 16;
@@ -26,18 +30,23 @@ impl Inventory {
         }
     }
 
-    /// Puts an object into the group that it belongs to now. Returns whether that is another one.
+    /// Puts an object into the group that it belongs to now. Returns whether its place is another one.
     pub(super) fn place(&mut self, key: &Key) -> bool {
-        let Some((group, is_anchor)) = self.group_of(key) else {
+        let Some(place) = self.place_of(key) else {
             return false;
         };
         let Some(entry) = self.entries.get_mut(key) else {
             return false;
         };
-        let before = std::mem::replace(&mut entry.group, group.clone().map(Box::new));
-        let before = before.map(|it| *it);
-        let was_anchor = std::mem::replace(&mut entry.is_anchor, is_anchor);
-        let is_needed = group.is_some() || self.queries.is_named(key);
+        let before = std::mem::replace(&mut entry.place, place.clone());
+        if let (true, Some(group), Body::Whole(object)) =
+            (place.is_recorded, before.group.as_deref(), &entry.body)
+            && matches!(group, GroupId::Application { .. })
+        {
+            let taken = self.taken.entry(group.clone()).or_default();
+            taken.push((**object).clone());
+        }
+        let is_needed = place.group.is_some() || self.queries.is_named(key);
         let is_whole = matches!(entry.body, Body::Whole(_));
         match (&entry.body, is_needed) {
             (Body::NotAsked, true) => self.missing.add(key),
@@ -51,17 +60,21 @@ impl Inventory {
         if let Some(name) = entry.floats_to() {
             self.floating.entry(name).or_default().insert(key.clone());
         }
-        if group.is_none() {
+        if place.group.is_none() {
             self.sought.remove(key);
         } else if is_whole && !self.sought.contains_key(key) {
             self.read_sought(key);
         }
         // The application counts those that name it by themselves.
-        let is_moved = before != group || was_anchor != is_anchor;
-        if is_moved {
-            self.move_to(key, before, group.map(|it| (it, is_anchor)), was_anchor);
+        let is_moved = before != place;
+        let Place {
+            group, is_anchor, ..
+        } = place;
+        if before.group != group || before.is_anchor != is_anchor {
+            let after = group.map(|it| (*it, is_anchor));
+            self.move_to(key, before.group.map(|it| *it), after, before.is_anchor);
         } else if let Some(group) = group {
-            self.groups.note_changed(group);
+            self.groups.note_changed(*group);
         }
         is_moved
     }
@@ -76,15 +89,15 @@ impl Inventory {
     ) {
         let mut names = Vec::new();
         if let Some(before) = before {
-            let name = Arc::clone(&before.application.composite_app);
+            let name = before.application_name();
             if self.groups.leave(before, key, was_anchor) {
-                names.push(name);
+                names.extend(name);
             }
         }
         if let Some((after, is_anchor)) = after {
-            let name = Arc::clone(&after.application.composite_app);
+            let name = after.application_name();
             if self.groups.join(after, key, is_anchor) {
-                names.push(name);
+                names.extend(name);
             }
         }
         for name in names {
@@ -97,12 +110,10 @@ impl Inventory {
         }
     }
 
-    /// The group that an object belongs to, and whether an application has it by name. None for an object
-    /// that is not there.
-    fn group_of(&self, key: &Key) -> Option<(Option<GroupId>, bool)> {
+    /// The place that an object belongs to; none for one that is not there.
+    fn place_of(&self, key: &Key) -> Option<Place> {
         let (mut name, mut entry) = (&key.name, self.entries.get(key)?);
-        let claim = entry.membership().claim.as_ref();
-        let mut claimed = claim.map(|claim| (claim, name, entry));
+        let mut claimed = self.claim_of(name, entry);
         for _ in 0..OWNERS_MAX {
             let mut owners = entry.owners.iter().filter_map(|uid| self.by_uid.get(uid));
             let owner = owners.find_map(|key| Some((&key.name, self.entries.get(key)?)));
@@ -110,22 +121,86 @@ impl Inventory {
                 break;
             };
             (name, entry) = owner;
-            let claim = entry.membership().claim.as_ref();
-            claimed = claim.map(|claim| (claim, name, entry)).or(claimed);
+            // The topmost one of those that come first.
+            if let Some(claim) = self.claim_of(name, entry)
+                && claimed.as_ref().is_none_or(|it| it.rank() <= claim.rank())
+            {
+                claimed = Some(claim);
+            }
         }
-        let Some((claim, name, claimed)) = claimed else {
-            return Some((None, false));
-        };
+        Some(match claimed {
+            None => Place::default(),
+            Some(Claimed::Recorded(deployment)) => Place {
+                group: self.direct_group(deployment).map(Box::new),
+                is_anchor: false,
+                is_recorded: true,
+            },
+            Some(Claimed::Application(claim, app)) => self.application_place(claim, app),
+        })
+    }
+
+    fn application_place(&self, claim: &Claim, app: &Arc<str>) -> Place {
         let only = claim.is_of_any_namespace.then(|| {
             let name = &claim.application.composite_app;
             self.groups.only_application(name)
         });
         let application = only.flatten().unwrap_or_else(|| claim.application.clone());
-        let app = claimed.membership().app.as_ref().unwrap_or(name);
-        let group = GroupId {
-            application,
-            app: Arc::clone(app),
-        };
-        Some((Some(group), !claim.is_of_any_namespace))
+        let app = Arc::clone(app);
+        let group = GroupId::Application { application, app };
+        Place {
+            group: Some(Box::new(group)),
+            is_anchor: !claim.is_of_any_namespace,
+            is_recorded: false,
+        }
+    }
+
+    /// An object's own word on where it belongs.
+    fn claim_of<'e>(&self, name: &'e Arc<str>, entry: &'e Entry) -> Option<Claimed<'e>> {
+        let membership = entry.membership();
+        let deployment = membership.deployment.as_deref();
+        if let Some(deployment) = deployment.filter(|it| self.deployments.contains_key(it)) {
+            return Some(Claimed::Recorded(deployment));
+        }
+        let claim = membership.claim.as_ref()?;
+        let app = membership.app.as_ref().unwrap_or(name);
+        Some(Claimed::Application(claim, app))
+    }
+}
+
+/// The place of an object among the groups.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The group that it is in; none if nobody asks for it.
+    pub(super) group: Option<Box<GroupId>>,
+    /// True if its application is there because of objects like it.
+    pub(super) is_anchor: bool,
+    /// True if it belongs to a recorded deployment, whether that is reported by its objects or not.
+    pub(super) is_recorded: bool,
+}
+
+/// An object's own word on where it belongs.
+enum Claimed<'e> {
+    Recorded(&'e DeploymentId),
+    /// The application, and the app of it.
+    Application(&'e Claim, &'e Arc<str>),
+}
+
+impl Claimed<'_> {
+    /// Of several in a line of owners, those of the highest rank decide.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Recorded(_) => 2,
+            Self::Application(claim, _) => claim.is_configured.into(),
+        }
+    }
+}
+
+impl GroupId {
+    /// The name of its application, which objects may join by name.
+    fn application_name(&self) -> Option<Arc<str>> {
+        match self {
+            Self::Application { application, .. } => Some(Arc::clone(&application.composite_app)),
+            Self::Deployment(_) => None,
+        }
     }
 }

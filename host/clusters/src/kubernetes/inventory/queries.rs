@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::entry::Entry;
 use super::{GroupId, Key};
-use crate::kubernetes::kind_watch::WatchId;
+use crate::kubernetes::news::WatchId;
 use crate::kubernetes::selector::LabelSelector;
 use crate::kubernetes::uid::Uid;
 

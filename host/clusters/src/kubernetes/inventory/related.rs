@@ -33,7 +33,10 @@ impl Inventory {
         self.rules = rules;
         self.resolve();
         self.sought.clear();
-        let members = self.entries.iter().filter(|(_, it)| it.group.is_some());
+        let members = self
+            .entries
+            .iter()
+            .filter(|(_, it)| it.place.group.is_some());
         let members: Vec<Key> = members.map(|(key, _)| key.clone()).collect();
         for key in members {
             self.read_sought(&key);
@@ -152,7 +155,7 @@ impl Inventory {
             .filter_map(|key| Some(&self.entries.get(key)?.body));
         let objects = bodies.filter_map(|body| match body {
             Body::Whole(object) => Some((**object).clone()),
-            Body::NotAsked | Body::Unreadable(_) => None,
+            Body::NotAsked | Body::Unreadable(_) | Body::BundleState(_) => None,
         });
         let mut objects: Vec<Object> = objects.collect();
         objects.sort_by(|left, right| rank(left).cmp(&rank(right)));
@@ -162,7 +165,7 @@ impl Inventory {
     /// Lets go of the body of an object that nobody needs any more.
     fn drop_unneeded(&mut self, key: &Key) {
         if let Some(entry) = self.entries.get_mut(key)
-            && entry.group.is_none()
+            && entry.place.group.is_none()
         {
             self.missing.remove(key);
             if matches!(entry.body, Body::Whole(_)) {

@@ -2,21 +2,26 @@
 
 use std::hash::BuildHasher as _;
 
+use kindsight_model::Coverage;
+
 use super::groups::Group;
 use super::related::Beside;
-use super::{GroupId, Inventory, Key, entry};
-use crate::ApplicationReport;
+use super::{GroupId, Inventory, Key, Report, entry};
 use crate::kubernetes::decode::Body;
 
 /// An object of a report was not read yet.
 struct NotRead;
 
 impl Inventory {
-    /// Reports of the groups that changed since the last call and of which every object was read.
-    pub(in crate::kubernetes) fn take_reports(&mut self) -> Vec<ApplicationReport> {
+    /// Reports of the groups that changed since the last call and of which every object was read. `coverage`
+    /// is that of what is seen of the cluster.
+    pub(in crate::kubernetes) fn take_reports(&mut self, coverage: &Coverage) -> Vec<Report> {
         let mut reports = Vec::new();
         for id in self.groups.take_changed() {
-            match self.report(&id) {
+            if !self.is_reported(&id) {
+                continue;
+            }
+            match self.report(&id, coverage) {
                 Ok(report) => reports.extend(report),
                 Err(NotRead) => self.groups.note_changed(id),
             }
@@ -25,7 +30,7 @@ impl Inventory {
     }
 
     /// The report of a group; none where it is the last one again.
-    fn report(&mut self, id: &GroupId) -> Result<Option<ApplicationReport>, NotRead> {
+    fn report(&mut self, id: &GroupId, coverage: &Coverage) -> Result<Option<Report>, NotRead> {
         let members = self.groups.get(id).map(Group::members);
         let members: Vec<Key> = members.into_iter().flatten().cloned().collect();
         if members.iter().any(|key| self.missing.has(key)) {
@@ -43,13 +48,19 @@ impl Inventory {
             return Ok(None);
         }
         let related = self.objects(&keys);
-        let report = entry::report(id, entries(&members), covered);
+        let beside = entry::Beside {
+            related,
+            covered,
+            coverage,
+            taken: self.taken.remove(id).unwrap_or_default(),
+        };
+        let report = entry::report(id, entries(&members), beside);
         // Their trees go with the report: nobody here reads them again.
         for key in members.iter().chain(&keys) {
             if let Some(Body::Whole(object)) = self.entries.get_mut(key).map(|it| &mut it.body) {
                 object.settle();
             }
         }
-        Ok(Some(ApplicationReport { related, ..report }))
+        Ok(Some(report))
     }
 }

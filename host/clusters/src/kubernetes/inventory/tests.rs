@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::kubernetes::decode::{Body, Decoder, Detail, Labels};
-use crate::kubernetes::membership::ApplicationRule;
-use kindsight_model::Gvk;
+use crate::kubernetes::membership::Rules;
+use kindsight_model::{Coverage, Gvk};
 
 /// Watches of this test by Kind.
 const KINDS: [(&str, &str); 4] = [
@@ -32,10 +32,11 @@ impl Cluster {
         let watch = KINDS.iter().position(|(_, it)| *it == kind).unwrap();
         let decoder = Decoder {
             gvk: Gvk::new(KINDS[watch].0, "v1", kind),
-            rules: ApplicationRule::ALL.into(),
+            rules: Rules::default(),
             detail: self.detail,
             labels: Labels::None,
             is_metadata_enough: false,
+            is_bundle_state: kind == "ResourceBundleState",
         };
         let list = json!({"items": [{"metadata": metadata}]}).to_string();
         let mut page = decoder.page(list.as_bytes()).unwrap();
@@ -54,10 +55,14 @@ impl Cluster {
 
     /// The reports since the last call: the application, its app, and the names of its objects.
     fn reports(&mut self) -> Vec<String> {
-        let reports = self.inventory.take_reports().into_iter();
-        let told = reports.map(|it| {
-            let names: Vec<&str> = it.objects.iter().map(|it| &*it.name).collect();
-            format!("{} {}: {}", it.application, it.app, names.join(" "))
+        let reports = self.inventory.take_reports(&Coverage::default());
+        let told = reports.into_iter().map(|it| {
+            let (name, objects) = match it {
+                Report::Application(it) => (format!("{} {}", it.application, it.app), it.objects),
+                Report::Deployment(it) => (it.deployment.to_string(), it.objects),
+            };
+            let names: Vec<&str> = objects.iter().map(|it| &*it.name).collect();
+            format!("{name}: {}", names.join(" "))
         });
         told.collect()
     }
@@ -189,13 +194,9 @@ fn owners_in_a_circle_are_followed_to_an_end() {
     cluster.apply("Pod", &object("a", "b", "shop"));
     cluster.apply("Pod", &object("b", "a", ""));
     cluster.apply("Pod", &object("b", "a", ""));
-    let members: usize = cluster
-        .inventory
-        .take_reports()
-        .iter()
-        .map(|it| it.objects.len())
-        .sum();
-    assert_eq!(members, 2);
+    assert_eq!(cluster.inventory.members(), 2);
+    let reports = cluster.reports().concat();
+    assert!(reports.contains('a') && reports.contains('b'), "{reports}");
 }
 
 #[test]
@@ -238,4 +239,77 @@ fn an_object_that_comes_to_name_its_application_by_itself_keeps_it() {
         "-/shop/-/web role: ",
     ];
     assert_eq!(cluster.reports(), expected);
+}
+
+/// Metadata of an object of `web` that is sent by an AppContext, and is of a chart besides.
+fn sent(name: &str, owner: &str, deployment: &str) -> Value {
+    let mut metadata = object(name, owner, "shop");
+    metadata["labels"][DeploymentId::LABEL] = deployment.into();
+    metadata
+}
+
+fn id(deployment: &str) -> DeploymentId {
+    deployment.parse().unwrap()
+}
+
+#[test]
+fn what_a_context_covers_is_not_found_and_its_children_neither() {
+    let mut cluster = Cluster::new(Detail::Whole);
+    cluster.apply("Deployment", &sent("front", "", "7-front"));
+    cluster.apply("Pod", &object("front-7", "front", "base"));
+    assert_eq!(cluster.reports(), ["-/shop/-/web front: front front-7"]);
+    // Nobody recorded another one.
+    cluster.inventory.record(&id("7-other"));
+    assert!(cluster.reports().is_empty());
+
+    cluster.inventory.record(&id("7-front"));
+    let reports = cluster.inventory.take_reports(&Coverage::default());
+    let [Report::Application(report)] = &*reports else {
+        panic!("{reports:?}");
+    };
+    // They are still there, so they are not gone.
+    let taken: Vec<&str> = report.taken.iter().map(|it| &*it.name).collect();
+    assert_eq!(
+        (report.objects.len(), &*taken),
+        (0, &["front", "front-7"][..])
+    );
+    assert_eq!(cluster.inventory.members(), 0);
+
+    cluster.inventory.forget(&id("7-front"));
+    let wanted = [(0, "web".into()), (2, "web".into())];
+    assert_eq!(cluster.inventory.take_wanted(), BTreeSet::from(wanted));
+    cluster.apply("Deployment", &sent("front", "", "7-front"));
+    cluster.apply("Pod", &object("front-7", "front", "base"));
+    assert_eq!(cluster.reports(), ["-/shop/-/web front: front front-7"]);
+}
+
+#[test]
+fn a_deployment_without_a_report_of_its_own_is_reported_by_its_objects() {
+    let mut cluster = Cluster::new(Detail::Whole);
+    cluster.inventory.record(&id("7-front"));
+    cluster.inventory.set_direct(&id("7-front"), true);
+    cluster.inventory.note_direct(&id("7-front"));
+    assert_eq!(cluster.reports(), ["7-front: "]);
+    // An owner that somebody else deployed does not take it away.
+    cluster.apply("Deployment", &object("operator", "", "base"));
+    cluster.apply("ReplicaSet", &sent("front", "operator", "7-front"));
+    cluster.apply("Pod", &object("front-7", "front", ""));
+    let expected = ["-/base/-/web operator: operator", "7-front: front-7 front"];
+    assert_eq!(cluster.reports(), expected);
+    let front = id("7-front");
+    let labelled = cluster.inventory.labelled_with(&front);
+    assert_eq!(
+        labelled.map(|(_, name)| &**name).collect::<Vec<_>>(),
+        ["front"]
+    );
+    cluster.inventory.set_direct(&id("7-front"), false);
+    assert!(cluster.reports().is_empty());
+    // Asked for again, and told once it was read.
+    cluster.inventory.set_direct(&id("7-front"), true);
+    assert!(cluster.reports().is_empty());
+    cluster.apply("ReplicaSet", &sent("front", "operator", "7-front"));
+    cluster.apply("Pod", &object("front-7", "front", ""));
+    assert_eq!(cluster.reports(), ["7-front: front-7 front"]);
+    cluster.remove("ReplicaSet", &sent("front", "operator", "7-front"));
+    assert_eq!(cluster.reports(), ["7-front: "]);
 }

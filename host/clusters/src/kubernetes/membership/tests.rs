@@ -2,12 +2,13 @@ use kindsight_contract::Tree;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::kubernetes::configured::ConfiguredApp;
 
 fn membership(metadata: &Value) -> Membership {
     let text = metadata.to_string();
     let tree = Tree::read(&text).unwrap();
     let document = tree.document(&text);
-    Membership::of(document.root(), &ApplicationRule::ALL)
+    Membership::of(document.root(), &Rules::default())
 }
 
 fn application(metadata: &Value) -> Option<String> {
@@ -96,4 +97,48 @@ fn the_component_names_the_app_before_the_name_and_hooks_are_known() {
     });
     let hook = membership(&hook);
     assert_eq!((hook.app.as_deref(), hook.is_hook), (Some("nginx"), true));
+}
+
+#[test]
+fn an_application_of_the_configuration_comes_before_what_is_found() {
+    let app = ConfiguredApp {
+        name: "frontend".into(),
+        selector: "app=front".parse().unwrap(),
+    };
+    let application = ConfiguredApplication {
+        name: DigName::new("shop", "web", "v1", "prod").unwrap(),
+        clusters: Vec::new(),
+        namespaces: Vec::new(),
+        apps: vec![app],
+    };
+    let rules = Rules {
+        configured: [application].into(),
+        ..Rules::default()
+    };
+    let of = |metadata: &Value| {
+        let text = metadata.to_string();
+        let tree = Tree::read(&text).unwrap();
+        let membership = Membership::of(tree.document(&text).root(), &rules);
+        let claim = membership.claim.unwrap();
+        let app = membership.app.unwrap_or_default();
+        format!("{} {app} {}", claim.application, claim.is_configured)
+    };
+    let labels = json!({"app": "front", "app.kubernetes.io/part-of": "suite",
+        "app.kubernetes.io/component": "chart"});
+    assert_eq!(
+        of(&json!({"labels": labels})),
+        "shop/web/v1/prod frontend true"
+    );
+    let labels = json!({"app": "other", "app.kubernetes.io/part-of": "suite"});
+    assert_eq!(of(&json!({"labels": labels})), "-/suite/-/-  false");
+}
+
+#[test]
+fn the_label_of_a_deployment_is_read_where_it_is_one() {
+    let deployment = |label: &str| {
+        let membership = membership(&json!({"labels": {"emco/deployment-id": label}}));
+        membership.deployment.map(|it| it.to_string())
+    };
+    assert_eq!(deployment("7-front").unwrap(), "7-front");
+    assert_eq!(deployment("front"), None);
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::{Session, SessionEnd};
 use crate::kubernetes::connection::ApiError;
 use crate::kubernetes::decode::{Decoder, Detail, Labels};
+use crate::kubernetes::deployments::ReportMode;
 use crate::kubernetes::discovery::{ApiKind, discover};
 use crate::kubernetes::jitter::jittered;
 use crate::kubernetes::kind_watch::KindWatch;
@@ -37,7 +38,9 @@ impl Session {
         };
         let kinds = self.discovered.kinds.iter().filter(|it| !is_left_out(it));
         let kinds = kinds.filter(|it| it.is_namespaced || options.namespaces.is_empty());
-        let kinds: BTreeSet<ApiKind> = kinds.cloned().collect();
+        // Nobody reads the reports of monitors where objects alone are reported.
+        let is_read = |it: &&ApiKind| options.mode != ReportMode::Direct || !it.is_bundle_state();
+        let kinds: BTreeSet<ApiKind> = kinds.filter(is_read).cloned().collect();
         let silent = &self.discovered.silent;
         // A group that does not tell its Kinds keeps those that it had.
         let is_served = |it: &ApiKind| {
@@ -45,6 +48,8 @@ impl Session {
             kinds.contains(it) || silent.contains_key(&version)
         };
         for gone in self.watches.retain(is_served) {
+            // No pass has this number.
+            self.deployments.states.sweep(gone, u64::MAX);
             self.inventory.remove_watch(gone);
         }
         let known: BTreeSet<ApiKind> = self.watches.kinds().map(|it| (**it).clone()).collect();
@@ -87,15 +92,16 @@ impl Session {
             .add(Arc::clone(kind), namespace.clone(), labels.clone());
         self.inventory
             .add_watch(id, Arc::clone(kind), namespace.clone());
-        let rules = &self.cluster.options.rules;
+        let rules = self.cluster.options.rules();
         let watch = KindWatch {
             id,
             kind: Arc::clone(kind),
             namespace,
             client,
-            decoder: Decoder::new(kind, rules, Detail::Metadata, labels),
+            decoder: Decoder::new(kind, &rules, Detail::Metadata, labels),
             asked,
             news: self.news_tx.clone(),
+            streams: self.streams.clone(),
             lifetime: jittered(self.cluster.options.watch_lifetime),
         };
         self.running.push(Box::pin(watch.run()));

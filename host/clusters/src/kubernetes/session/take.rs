@@ -7,9 +7,10 @@ use tokio::time::Instant;
 
 use super::{Session, SessionEnd};
 use crate::kubernetes::connection::ApiError;
-use crate::kubernetes::decode::{Decoder, Detail};
-use crate::kubernetes::kind_watch::{News, WatchNews};
+use crate::kubernetes::decode::{Body, Decoded, Decoder, Detail};
 use crate::kubernetes::list::PartList;
+use crate::kubernetes::news::WatchId;
+use crate::kubernetes::news::{News, WatchNews};
 use crate::kubernetes::watches::Needed as _;
 
 /// Time from the news of a Kind that came or went until the Kinds are asked for: servers tell late.
@@ -36,12 +37,12 @@ impl Session {
             News::ListBegins(list) => state.begin(list),
             News::Listed(objects) => {
                 for object in objects {
-                    self.inventory.apply(watch, pass, object);
+                    self.apply(watch, pass, object);
                 }
             }
             News::ListEnds => {
                 state.end();
-                self.inventory.sweep(watch, pass);
+                self.sweep(watch, pass);
             }
             News::PartListed(objects) => {
                 for object in objects {
@@ -56,8 +57,14 @@ impl Session {
                 let is_needed = !self.inventory.needed(watch).names(&namespace).is_empty();
                 state.part_ended(&namespace, result, is_needed);
             }
-            News::Applied(object) => self.inventory.follow(watch, pass, *object),
-            News::Deleted(object) => self.inventory.remove(watch, &object),
+            News::Applied(object) => match object.body {
+                Body::BundleState(_) => self.deployments.states.apply(watch, pass, *object),
+                _ => self.inventory.follow(watch, pass, *object),
+            },
+            News::Deleted(object) => match object.body {
+                Body::BundleState(_) => self.deployments.states.remove(watch, &object),
+                _ => self.inventory.remove(watch, &object),
+            },
             News::Following => state.follow(),
             News::Failed(error @ ApiError::Unauthorized(_)) => {
                 return Err(SessionEnd::Failed(error.of_cluster()));
@@ -74,8 +81,34 @@ impl Session {
                 }
             }
         }
-        self.inventory.set_complete(watch, state.is_complete());
+        if let Some(state) = self.watches.get_mut(watch) {
+            self.inventory.set_complete(watch, state.is_complete());
+        }
+        self.ask_for_states();
         Ok(())
+    }
+
+    /// Takes in an object of a list of all.
+    fn apply(&mut self, watch: WatchId, pass: u64, object: Decoded) {
+        match object.body {
+            Body::BundleState(_) => self.deployments.states.apply(watch, pass, object),
+            _ => self.inventory.apply(watch, pass, object),
+        }
+    }
+
+    /// Forgets the objects of a Kind that this pass did not see.
+    pub(super) fn sweep(&mut self, watch: WatchId, pass: u64) {
+        self.deployments.states.sweep(watch, pass);
+        self.inventory.sweep(watch, pass);
+    }
+
+    /// Asks for the reports of monitors that are needed and were not read.
+    pub(super) fn ask_for_states(&mut self) {
+        for wanted in self.deployments.take_wanted() {
+            if let Some(state) = self.watches.get_mut(wanted) {
+                state.ask_for_all();
+            }
+        }
     }
 
     /// Begins to list what is needed whole and was passed over.
@@ -86,7 +119,7 @@ impl Session {
             }
         }
         let now = Instant::now();
-        let rules = &self.cluster.options.rules;
+        let rules = self.cluster.options.rules();
         for (watch, state) in self.watches.iter_mut() {
             let needed = self.inventory.needed(watch);
             for (namespace, part) in state.parts_to_list(&needed, now) {
@@ -96,7 +129,7 @@ impl Session {
                     namespace,
                     part,
                     client: self.client.clone(),
-                    decoder: Decoder::new(&state.kind, rules, Detail::Whole, state.labels()),
+                    decoder: Decoder::new(&state.kind, &rules, Detail::Whole, state.labels()),
                     news: self.news_tx.clone(),
                     permits: Arc::clone(&self.permits),
                 };

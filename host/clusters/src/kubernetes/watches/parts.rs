@@ -80,7 +80,7 @@ impl WatchState {
         now: Instant,
     ) -> Vec<(Arc<str>, Part)> {
         // The list that is read now may have them, and more may be needed at its end.
-        if !self.is_listed || self.is_asked {
+        if !self.is_listed() || self.is_asked {
             return Vec::new();
         }
         let waiting = self.parts.by_namespace.iter();
@@ -141,7 +141,7 @@ impl WatchState {
 
     /// The time at which the list of a part is to begin.
     pub(in crate::kubernetes) fn next_part_at(&self) -> Option<Instant> {
-        if !self.is_listed || self.is_asked {
+        if !self.is_listed() || self.is_asked {
             return None;
         }
         let parts = self.parts.by_namespace.values();

@@ -222,7 +222,7 @@ fn not_heard(status: &Status<'_>, list: &ClusterList<'_>, begun: Begun) -> Optio
                 let is_heard = heard.is_some_and(|it| it.as_millisecond() >= begun.now_ms)
                     || begun.at.elapsed() >= SILENT_MAX;
                 (!is_heard).then(|| {
-                    format!("the cluster {provider}+{name} told nothing since the command began; it counts as heard if it is still connected {SILENT_MAX:?} after")
+                    format!("the cluster {provider}+{name} told nothing since the command began: an API server is asked every few seconds, and any other source counts as heard if it is still connected {SILENT_MAX:?} after")
                 })
             }
             Some(it) => {

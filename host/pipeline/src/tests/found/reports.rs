@@ -34,33 +34,41 @@ pub(super) fn object(kind: &str, name: &str, owner: Option<&str>, ready: bool) -
     Object::from_json(object.to_string()).unwrap()
 }
 
-pub(super) fn deployment(name: &str) -> Object {
+pub(in crate::tests) fn deployment(name: &str) -> Object {
     object("Deployment", name, None, true)
 }
 
 /// All that a cluster has of one app.
 #[derive(Debug, Clone)]
-pub(super) struct Has {
+pub(in crate::tests) struct Has {
     pub(super) cluster: &'static str,
+    pub(in crate::tests) application: DigName,
     pub(super) app: &'static str,
     pub(super) objects: Vec<Object>,
     pub(super) hooks: BTreeSet<usize>,
     pub(super) rejected: Vec<Rejected>,
+    /// Objects that a context covers from now on.
+    pub(in crate::tests) taken: Vec<Object>,
+    /// True if objects are sorted by other rules than before.
+    pub(in crate::tests) is_sorted_anew: bool,
     /// False if a Kind is covered only where there is an object of it, or bundles have a list of it.
     pub(super) is_every_kind_covered: bool,
 }
 
-pub(super) fn has(
+pub(in crate::tests) fn has(
     cluster: &'static str,
     app: &'static str,
     objects: impl Into<Vec<Object>>,
 ) -> Has {
     Has {
         cluster,
+        application: shop(),
         app,
         objects: objects.into(),
         hooks: BTreeSet::new(),
         rejected: Vec::new(),
+        taken: Vec::new(),
+        is_sorted_anew: false,
         is_every_kind_covered: true,
     }
 }
@@ -73,13 +81,15 @@ impl Has {
             CoveredKinds::of(Coverage::default(), &self.objects, &self.rejected)
         };
         let report = ApplicationReport {
-            application: shop(),
+            application: self.application,
             app: self.app.into(),
             objects: self.objects,
             hooks: self.hooks,
             rejected: self.rejected,
             related: Vec::new(),
             covered,
+            taken: self.taken,
+            is_sorted_anew: self.is_sorted_anew,
         };
         Event::Cluster(ClusterEvent::Application {
             cluster: self.cluster.parse().unwrap(),
@@ -106,7 +116,7 @@ pub(super) fn removed(cluster: &str) -> Event {
 }
 
 /// A stage without contexts that forgets what is gone after [`GONE_FOR_MS`].
-pub(super) fn stage() -> Stage {
+pub(in crate::tests) fn stage() -> Stage {
     let mut stage = Stage::new(&[]);
     stage.pipeline = stage
         .take_pipeline()
@@ -115,12 +125,12 @@ pub(super) fn stage() -> Stage {
 }
 
 impl Stage {
-    pub(super) fn tell(&mut self, has: Has, now_ms: i64) {
+    pub(in crate::tests) fn tell(&mut self, has: Has, now_ms: i64) {
         self.pipeline.handle(has.event(), now_ms);
     }
 
     /// Everything that is listed of the application, one line each; none where it is not known.
-    pub(super) fn shop(&self) -> Option<Vec<String>> {
+    pub(in crate::tests) fn shop(&self) -> Option<Vec<String>> {
         let found = self
             .read_model
             .inspect(|it| it.found_application(&shop()).cloned())?;
@@ -137,12 +147,12 @@ impl Stage {
         Some(lines)
     }
 
-    pub(super) fn lines(&self) -> Vec<String> {
+    pub(in crate::tests) fn lines(&self) -> Vec<String> {
         self.shop().unwrap_or_default()
     }
 
     /// The state of the application as a whole.
-    pub(super) fn ready(&self) -> String {
+    pub(in crate::tests) fn ready(&self) -> String {
         let query = kindsight_status::StatusQuery::default();
         let subject = self.read_model.dig(&shop(), &query).unwrap();
         let answer = serde_json::to_value(subject.answer(&query).unwrap()).unwrap();

@@ -216,3 +216,37 @@ fn an_application_of_either_kind_is_answered_under_its_own_name() {
     model.publish_context(&id(crate::samples::FIRST), Some(recorded));
     assert_eq!(ask(&model, &[])["cluster-status"]["Ready"], 1);
 }
+
+#[test]
+fn an_application_of_the_configuration_gives_way_to_a_group_of_its_name() {
+    let name = DigName::new("shop", "web", "v1", "prod").unwrap();
+    let model = ReadModel::default();
+    let selected = ContextView {
+        meta: Some(name.clone()),
+        ..view(vec![app(
+            "front",
+            vec![shown(deployed("edge01", Phase::Ready))],
+        )])
+    };
+    model.publish_found(&name, Some(selected));
+    let ask = |pairs: &[(&str, &str)]| {
+        let query = query(pairs);
+        let subject = model.dig(&name, &query).unwrap();
+        serde_json::to_value(subject.answer(&query).unwrap()).unwrap()
+    };
+    let answer = ask(&[]);
+    assert_eq!(answer["composite-app-name"], "web");
+    assert_eq!(answer["ready-status"], "Ready", "by type=cluster");
+    let names = |model: &ReadModel| {
+        let query = crate::ApplicationQuery::parse([("name", "prod")]).unwrap();
+        let list = model.applications(&query).unwrap();
+        let list = serde_json::to_value(list.answer()).unwrap();
+        list["applications"].as_array().unwrap().len()
+    };
+    assert_eq!(names(&model), 1);
+    model.publish_dig(&name, Some(crate::RecordView::default()));
+    assert_eq!(ask(&[])["message"], "it was never instantiated");
+    assert_eq!(names(&model), 1);
+    model.publish_dig(&name, None);
+    assert_eq!(ask(&[])["ready-status"], "Ready");
+}

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::kubernetes::discovery::ApiKind;
-use crate::kubernetes::membership::ApplicationRule;
+use crate::kubernetes::membership::Rules;
 use crate::needs::RelatedKinds;
 
 /// Watches of these tests by group, Kind, and whether it has namespaces.
@@ -66,7 +66,7 @@ impl Near {
         let kind = object["kind"].as_str().unwrap();
         let watch = KINDS.iter().position(|it| it.1 == kind).unwrap();
         let kind = &self.inventory.watched[&watch].kind;
-        let rules = ApplicationRule::ALL.into();
+        let rules = Rules::default();
         let labels = Labels::needed(&self.rules, kind);
         let decoder = Decoder::new(kind, &rules, self.detail, labels);
         let list = json!({"items": [object]}).to_string();
@@ -86,12 +86,15 @@ impl Near {
 
     /// The reports since the last call: its objects, those beside them, and how the Kind is covered.
     fn reports(&mut self, kind: &str) -> Vec<String> {
-        let names = |objects: &[kindsight_model::Object]| {
+        let names = |objects: &[Object]| {
             let names: Vec<&str> = objects.iter().map(|it| &*it.name).collect();
             names.join(" ")
         };
-        let reports = self.inventory.take_reports().into_iter();
-        let told = reports.map(|it| {
+        let reports = self.inventory.take_reports(&Coverage::default());
+        let told = reports.into_iter().map(|it| {
+            let Report::Application(it) = it else {
+                panic!("nothing was recorded: {it:?}");
+            };
             let (own, related) = (names(&it.objects), names(&it.related));
             let covered = it.covered.covers(&pattern(kind).group, kind);
             format!("{own} beside {related}: {}", covered.as_str())

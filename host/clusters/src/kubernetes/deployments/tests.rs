@@ -1,0 +1,219 @@
+use kindsight_model::Gvk;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::RecordedDeployment;
+use crate::kubernetes::bundle_states;
+use crate::kubernetes::decode::{Decoded, Decoder, Detail, Labels};
+use crate::kubernetes::membership::Rules;
+
+const APP: &str = "7-front";
+
+struct Cluster {
+    deployments: Deployments,
+    shown: ShownDeployments,
+    is_caught_up: bool,
+    now: Instant,
+}
+
+impl Cluster {
+    /// A cluster to which an AppContext sends one app, in namespace `web`.
+    fn new(mode: ReportMode) -> Self {
+        let mut cluster = Self {
+            deployments: Deployments::new(mode),
+            shown: ShownDeployments::default(),
+            is_caught_up: true,
+            now: Instant::now(),
+        };
+        assert!(cluster.record(&[(APP, 1)]).is_empty());
+        cluster
+    }
+
+    fn record(&mut self, ids: &[(&str, u64)]) -> Vec<String> {
+        let recorded = ids.iter().map(|(id, number)| {
+            let recorded = RecordedDeployment {
+                namespace: "web".into(),
+                number: *number,
+            };
+            (id.parse().unwrap(), recorded)
+        });
+        let recorded = Arc::new(recorded.collect());
+        let steps = self.deployments.record(recorded, &mut self.shown);
+        steps.iter().map(|it| format!("{it:?}")).collect()
+    }
+
+    fn decoded(namespace: &str, created: &str, status: Option<&Value>, detail: Detail) -> Decoded {
+        let decoder = Decoder {
+            gvk: Gvk::new(bundle_states::GROUP, "v1alpha1", bundle_states::KIND),
+            rules: Rules::default(),
+            detail,
+            labels: Labels::None,
+            is_metadata_enough: false,
+            is_bundle_state: true,
+        };
+        let mut state = json!({"metadata": {
+            "namespace": namespace, "name": APP, "creationTimestamp": created,
+            "labels": {DeploymentId::LABEL: APP},
+        }});
+        if let Some(status) = status {
+            state["status"] = status.clone();
+        }
+        let list = json!({"items": [state]}).to_string();
+        let mut page = decoder.page(list.as_bytes()).unwrap();
+        page.objects.pop().unwrap()
+    }
+
+    /// The report of the app in a namespace as it is now.
+    fn apply(&mut self, namespace: &str, created: &str, status: Option<&Value>) {
+        let decoded = Self::decoded(namespace, created, status, Detail::Whole);
+        self.deployments.states.apply(0, 1, decoded);
+    }
+
+    fn remove(&mut self, namespace: &str) {
+        let decoded = Self::decoded(namespace, "", None, Detail::Metadata);
+        self.deployments.states.remove(0, &decoded);
+    }
+
+    /// The steps that follow, in short.
+    fn steps(&mut self) -> Vec<String> {
+        self.deployments.take_wanted();
+        let is_caught_up = self.is_caught_up;
+        let steps = self
+            .deployments
+            .steps(&self.shown, self.now, |_| is_caught_up);
+        let told = steps.into_iter().map(|step| match step {
+            Step::Direct(id, faults) => {
+                let number = self.deployments.number(&id).unwrap();
+                self.shown.insert(id, number, Shown::Direct);
+                format!("direct {}", faults.join(" ")).trim().to_owned()
+            }
+            Step::Bundle(bundle, hash, unused) => {
+                let id = bundle.deployment.clone();
+                let number = self.deployments.number(&id).unwrap();
+                self.shown.insert(id, number, Shown::Bundle(hash));
+                let unused: Vec<String> = unused.iter().map(StateKey::origin).collect();
+                format!("bundle {} {}", bundle.objects.len(), unused.join(" "))
+                    .trim()
+                    .to_owned()
+            }
+            Step::Gone(id) => {
+                self.shown.remove(&id);
+                "gone".to_owned()
+            }
+            Step::Unreadable(_, key, error) => format!("unreadable {}: {error}", key.origin()),
+            other => format!("{other:?}"),
+        });
+        told.collect()
+    }
+}
+
+fn pods(count: usize) -> Value {
+    let pod = |at: usize| json!({"metadata": {"namespace": "web", "name": format!("pod-{at}")}});
+    json!({"podStatuses": (0..count).map(pod).collect::<Vec<_>>()})
+}
+
+#[test]
+fn objects_are_reported_where_no_monitor_reports_and_its_report_wins_where_one_does() {
+    let mut cluster = Cluster::new(ReportMode::Auto);
+    assert_eq!(cluster.steps(), ["direct"]);
+    assert!(cluster.steps().is_empty());
+    cluster.apply("web", "", Some(&pods(1)));
+    assert_eq!(cluster.steps(), ["bundle 1"]);
+    // The same again is not told again.
+    cluster.apply("web", "", Some(&pods(1)));
+    assert_eq!(
+        cluster.steps(),
+        [format!(
+            "Unchanged({:?})",
+            APP.parse::<DeploymentId>().unwrap()
+        )]
+    );
+    cluster.apply("web", "", Some(&pods(2)));
+    assert_eq!(cluster.steps(), ["bundle 2"]);
+    cluster.remove("web");
+    assert_eq!(cluster.steps(), ["direct"]);
+}
+
+#[test]
+fn a_report_that_is_being_written_does_not_hide_what_is_seen() {
+    let mut cluster = Cluster::new(ReportMode::Auto);
+    assert_eq!(cluster.steps(), ["direct"]);
+    cluster.is_caught_up = false;
+    cluster.apply("web", "", None);
+    assert_eq!(cluster.steps(), ["direct"]);
+    cluster.apply("web", "", Some(&json!({})));
+    assert_eq!(cluster.steps(), ["direct"]);
+    cluster.is_caught_up = true;
+    cluster.apply("web", "", Some(&pods(2)));
+    assert_eq!(cluster.steps(), ["bundle 2"]);
+    // One that never has all is taken after a while.
+    cluster.remove("web");
+    assert_eq!(cluster.steps(), ["direct"]);
+    cluster.is_caught_up = false;
+    cluster.apply("web", "", Some(&pods(1)));
+    assert_eq!(cluster.steps(), ["direct"]);
+    let at = cluster.deployments.wakes_at().unwrap();
+    assert_eq!(at, cluster.now + HANDOVER_MAX);
+    cluster.now = at;
+    assert_eq!(cluster.steps(), ["bundle 1"]);
+    assert_eq!(cluster.deployments.wakes_at(), None);
+}
+
+#[test]
+fn a_cluster_of_one_view_has_no_other() {
+    let mut cluster = Cluster::new(ReportMode::Bundles);
+    assert!(cluster.steps().is_empty());
+    cluster.apply("web", "", None);
+    let refused =
+        "unreadable ResourceBundleState web/7-front: the ResourceBundleState has no status yet";
+    assert_eq!(cluster.steps(), [refused]);
+    cluster.apply("web", "", Some(&pods(1)));
+    assert_eq!(cluster.steps(), ["bundle 1"]);
+    cluster.remove("web");
+    assert_eq!(cluster.steps(), ["gone"]);
+
+    let mut cluster = Cluster::new(ReportMode::Direct);
+    cluster.apply("web", "", Some(&pods(1)));
+    assert_eq!(cluster.steps(), ["direct"]);
+}
+
+#[test]
+fn a_report_that_cannot_be_read_is_told_beside_what_is_seen() {
+    let mut cluster = Cluster::new(ReportMode::Auto);
+    cluster.apply("web", "", Some(&json!(7)));
+    let steps = cluster.steps();
+    let told = "direct ResourceBundleState web/7-front: not a ResourceBundleState";
+    assert!(steps[0].starts_with(told), "{steps:?}");
+}
+
+#[test]
+fn of_several_reports_that_of_the_own_namespace_counts_then_the_newest() {
+    let mut cluster = Cluster::new(ReportMode::Auto);
+    cluster.apply("a", "2026-01-01T00:00:00Z", Some(&pods(1)));
+    cluster.apply("b", "2026-01-02T00:00:00Z", Some(&pods(2)));
+    assert_eq!(cluster.steps(), ["bundle 2 ResourceBundleState a/7-front"]);
+    cluster.apply("web", "2026-01-01T00:00:00Z", Some(&pods(3)));
+    let others = "bundle 3 ResourceBundleState a/7-front ResourceBundleState b/7-front";
+    assert_eq!(cluster.steps(), [others]);
+    // It was told, and nobody has it any more: read and told again without the fault that is resolved.
+    cluster.remove("a");
+    assert!(cluster.steps().is_empty());
+    assert_eq!(cluster.deployments.take_wanted(), BTreeSet::from([0]));
+    cluster.apply("web", "2026-01-01T00:00:00Z", Some(&pods(3)));
+    assert_eq!(cluster.steps(), ["bundle 3 ResourceBundleState b/7-front"]);
+}
+
+#[test]
+fn a_context_that_comes_again_is_told_of_again() {
+    let mut cluster = Cluster::new(ReportMode::Auto);
+    cluster.apply("web", "", Some(&pods(1)));
+    assert_eq!(cluster.steps(), ["bundle 1"]);
+    let id: DeploymentId = APP.parse().unwrap();
+    assert_eq!(cluster.record(&[]), [format!("Forgotten({id:?})")]);
+    assert!(cluster.steps().is_empty());
+    assert!(cluster.record(&[(APP, 2)]).is_empty());
+    assert!(cluster.steps().is_empty());
+    assert_eq!(cluster.deployments.take_wanted(), BTreeSet::from([0]));
+    cluster.apply("web", "", Some(&pods(1)));
+    assert_eq!(cluster.steps(), ["bundle 1"]);
+}

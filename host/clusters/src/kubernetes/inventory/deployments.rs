@@ -1,0 +1,82 @@
+//! Deployments that `AppContext`s send to the cluster: their objects, by label and by owner.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use kindsight_model::DeploymentId;
+
+use super::{GroupId, Inventory, Key};
+use crate::kubernetes::news::WatchId;
+
+impl Inventory {
+    /// Notes that a deployment is recorded: its objects belong to it, and are found by no other rule.
+    pub(in crate::kubernetes) fn record(&mut self, deployment: &DeploymentId) {
+        if !self.deployments.contains_key(deployment) {
+            self.deployments.insert(deployment.clone(), false);
+            self.place_labelled(deployment);
+        }
+    }
+
+    /// Notes whether a recorded deployment is reported by its objects, which are read whole then.
+    pub(in crate::kubernetes) fn set_direct(&mut self, deployment: &DeploymentId, is_direct: bool) {
+        let before = self.deployments.insert(deployment.clone(), is_direct);
+        if before != Some(is_direct) {
+            self.place_labelled(deployment);
+        }
+    }
+
+    /// Forgets a deployment: its objects are found by other rules.
+    pub(in crate::kubernetes) fn forget(&mut self, deployment: &DeploymentId) {
+        if self.deployments.remove(deployment).is_some() {
+            self.place_labelled(deployment);
+        }
+    }
+
+    /// Has a deployment reported that is reported by its objects, also where it has none or the same ones.
+    pub(in crate::kubernetes) fn note_direct(&mut self, deployment: &DeploymentId) {
+        self.groups
+            .note_again(GroupId::Deployment(deployment.clone()));
+    }
+
+    /// Has each deployment reported that is reported by its objects.
+    pub(in crate::kubernetes) fn note_all_direct(&mut self) {
+        let direct = self.deployments.iter().filter(|(_, is_direct)| **is_direct);
+        let direct: Vec<DeploymentId> = direct.map(|(id, _)| id.clone()).collect();
+        for deployment in &direct {
+            self.note_direct(deployment);
+        }
+    }
+
+    /// Watches and names of the objects with the label of a deployment.
+    pub(in crate::kubernetes) fn labelled_with(
+        &self,
+        deployment: &DeploymentId,
+    ) -> impl Iterator<Item = (WatchId, &Arc<str>)> {
+        let keys = self.labelled.get(deployment).into_iter().flatten();
+        keys.map(|key| (key.watch, &key.name))
+    }
+
+    /// The group of a deployment that is reported by its objects.
+    pub(super) fn direct_group(&self, deployment: &DeploymentId) -> Option<GroupId> {
+        let is_direct = self.deployments.get(deployment).copied();
+        is_direct
+            .unwrap_or_default()
+            .then(|| GroupId::Deployment(deployment.clone()))
+    }
+
+    /// Returns whether a group is reported from here.
+    pub(super) fn is_reported(&self, id: &GroupId) -> bool {
+        match id {
+            GroupId::Application { .. } => true,
+            GroupId::Deployment(deployment) => self.direct_group(deployment).is_some(),
+        }
+    }
+
+    fn place_labelled(&mut self, deployment: &DeploymentId) {
+        let keys: BTreeSet<Key> = self.labelled.get(deployment).cloned().unwrap_or_default();
+        for key in keys {
+            self.place(&key);
+            self.place_owned(&key);
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! An application that an AppContext sends to a watched cluster: told by the reports of a monitor, or by its
+//! objects where there is none.
+
+use std::sync::Arc;
+
+use kindsight_appcontext::{
+    Action, AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, NewResource,
+    Records, ResourceName,
+};
+use kindsight_cluster::Cluster;
+use kindsight_model::{ClusterName, ContextId, DigName, LifecycleState};
+use serde_json::{Value, json};
+
+use crate::monitor;
+use crate::stage::{NAMESPACE, SHOP, Stage, labelled, resources, workload};
+
+/// Status of what the context sends.
+const PROD: &str =
+    "/v2/projects/p/composite-apps/suite/v1/deployment-intent-groups/prod/status?type=cluster";
+
+const ID: &str = "4711";
+const FRONT: &str = "4711-front";
+
+/// Everything of the app `front`; each object has the label of the deployment, and those of a chart.
+fn front() -> Vec<Value> {
+    let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "front"},
+        "spec": {"selector": {"app": "front"}, "ports": [{"port": 80}]}});
+    let config = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}});
+    let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "key"},
+        "stringData": {"password": "not to be seen"}});
+    let pods = json!({"emco/deployment-id": FRONT});
+    let mut objects = vec![
+        workload("Deployment", "front", &pods, &json!({"replicas": 2})),
+        labelled(service, "front"),
+        labelled(config, "front"),
+        labelled(secret, "front"),
+    ];
+    for object in &mut objects {
+        object["metadata"]["labels"]["emco/deployment-id"] = FRONT.into();
+    }
+    objects
+}
+
+/// A manifest of the app `front` that was never applied.
+fn missing() -> Value {
+    json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "missing", "namespace": NAMESPACE}})
+}
+
+/// A manifest of a Kind that the cluster does not have.
+fn crane() -> Value {
+    json!({"apiVersion": "example.org/v1", "kind": "Crane",
+        "metadata": {"name": "big", "namespace": NAMESPACE}})
+}
+
+fn app(name: &str, cluster: &ClusterName, manifests: &[Value]) -> NewApp {
+    let resources = manifests.iter().map(|manifest| {
+        let text = |pointer| manifest.pointer(pointer).and_then(Value::as_str);
+        let text = |pointer| text(pointer).expect("a text");
+        NewResource {
+            resource: ResourceName::new(text("/metadata/name"), text("/kind")).expect("a name"),
+            manifest: manifest.to_string(),
+        }
+    });
+    NewApp {
+        name: name.to_owned(),
+        clusters: vec![NewCluster {
+            cluster: cluster.clone(),
+            group: None,
+            resources: resources.collect(),
+        }],
+    }
+}
+
+/// Writes the context and its record, as an orchestrator would.
+fn instantiate(stage: &Stage) -> (AppContexts, ContextId) {
+    let name = DigName::new("p", "suite", "v1", "prod").expect("a name");
+    let cluster: ClusterName = "kubeconfig+edge01".parse().expect("a name");
+    let sent = [front(), vec![missing()]].concat();
+    let context = NewContext {
+        meta: ContextMeta {
+            namespace: NAMESPACE.to_owned(),
+            ..ContextMeta::of_dig(&name)
+        },
+        apps: vec![
+            app("front", &cluster, &sent),
+            app("yard", &cluster, &[crane()]),
+        ],
+    };
+    let id: ContextId = ID.parse().expect("an id");
+    let contexts = AppContexts::new(Arc::clone(&stage.store));
+    contexts.create_as(&id, &context).expect("a context");
+    let record = DigRecord {
+        profile: None,
+        actions: vec![Action {
+            state: LifecycleState::Instantiated,
+            instance: Some(id.clone()),
+            time: "2026-01-01T00:00:00Z".to_owned(),
+        }],
+    };
+    let records = Records::new(Arc::clone(&stage.store));
+    records.create_dig(&name, &record).expect("a record");
+    (contexts, id)
+}
+
+/// The app `front` of an answer; resources in order.
+fn of_front(answer: &Value) -> Value {
+    let mut apps = answer["apps"].as_array().into_iter().flatten();
+    let mut front = apps.find(|it| it["name"] == "front").cloned();
+    if let Some(front) = &mut front {
+        let all = front["clusters"][0]["resources"].as_array_mut();
+        all.expect("resources")
+            .sort_by_key(|it| format!("{}/{}", it["GVK"]["Kind"], it["name"]));
+    }
+    front.unwrap_or_default()
+}
+
+fn pods(answer: &Value) -> usize {
+    let told = resources(answer);
+    told.iter().filter(|it| it.contains(" front Pod/")).count()
+}
+
+/// Returns whether the store has a report on the app `front`.
+fn is_stored(contexts: &AppContexts, id: &ContextId) -> bool {
+    let context = contexts.read(id).expect("a store").expect("a context");
+    let mut apps = context.apps.iter();
+    let front = apps.find(|it| it.name == "front").expect("the app");
+    front.clusters[0].bundle_status_json.is_some()
+}
+
+/// Waits for an answer, and checks that nothing that is there is ever told to be missing or unknown.
+fn wait(stage: &Stage, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+    stage.wait(PROD, what, |it| {
+        for told in resources(it) {
+            let is_wrong = told.contains(" NotPresent ") || told.contains(" Unknown ");
+            let is_known = told.contains("/missing ") || told.contains("/big ");
+            assert!(!is_wrong || is_known, "{what}: {told}");
+        }
+        is_so(it)
+    })
+}
+
+fn scale(cluster: &Cluster, replicas: usize) {
+    let path = format!("/apis/apps/v1/namespaces/{NAMESPACE}/deployments/front");
+    let patch = json!({"spec": {"replicas": replicas}});
+    cluster.patch(&path, "application/merge-patch+json", &patch);
+    let is_done = |it: &Value| it["status"]["readyReplicas"] == replicas;
+    cluster.wait(&path, is_done, crate::stage::PATIENCE);
+}
+
+#[test]
+fn an_app_of_a_context_is_told_alike_by_a_monitor_and_by_its_objects() {
+    let Some(stage) = Stage::whole(&["edge01"]) else {
+        return;
+    };
+    let cluster = &stage.clusters[0];
+    for object in front() {
+        cluster.apply(&object);
+    }
+    stage.wait_for_state("Ready");
+    // What was found by its labels belongs to the context from now on, and is not gone.
+    let (contexts, id) = instantiate(&stage);
+    let is_rolled_out = |it: &Value| {
+        let told = resources(it);
+        pods(it) == 2
+            && told
+                .iter()
+                .any(|it| it.starts_with("edge01 front Deployment/front Ready"))
+    };
+    stage.wait(PROD, "its objects are told", is_rolled_out);
+    let list = stage.wait("/v2/applications", "it is not found twice", |it| {
+        it["applications"]
+            .as_array()
+            .is_some_and(|it| it.len() == 1)
+    });
+    assert_eq!(list["applications"][0]["project"], "p");
+    let direct = wait(&stage, "its objects are told", is_rolled_out);
+    let told = resources(&direct);
+    for expected in [
+        "edge01 front ConfigMap/missing NotPresent",
+        "edge01 front Secret/key Present",
+        "edge01 yard Crane/big Unknown NotReported",
+    ] {
+        assert!(
+            told.iter().any(|it| it.starts_with(expected)),
+            "{expected} in {told:#?}"
+        );
+    }
+    assert!(!is_stored(&contexts, &id), "nobody reported it");
+
+    // A monitor that is still writing its first report hides nothing.
+    monitor::install(cluster);
+    monitor::begin(cluster, FRONT);
+    let everything = monitor::everything(cluster, FRONT);
+    let half =
+        json!({"ready": false, "resourceCount": 0, "podStatuses": everything["podStatuses"]});
+    monitor::report(cluster, FRONT, &half);
+    scale(cluster, 3);
+    wait(&stage, "the report lags behind", |it| pods(it) == 3);
+    assert!(!is_stored(&contexts, &id), "the report is not used yet");
+    scale(cluster, 2);
+    let direct = wait(&stage, "its objects are told", is_rolled_out);
+
+    // From a report that has everything, the answer is the same.
+    monitor::report(cluster, FRONT, &monitor::everything(cluster, FRONT));
+    wait(&stage, "the report is used", |_| is_stored(&contexts, &id));
+    let bundle = wait(&stage, "the report is told", is_rolled_out);
+    assert_eq!(of_front(&bundle), of_front(&direct));
+    // One whose definition leaves out owners differs in nothing but these.
+    let pruned = monitor::pruned(monitor::everything(cluster, FRONT));
+    monitor::report(cluster, FRONT, &pruned);
+    let bundle = wait(&stage, "the pruned report is told", |it| {
+        of_front(it) != of_front(&direct)
+    });
+    assert_eq!(resources(&bundle), resources(&direct));
+    // The monitor alone is asked: it did not see this.
+    scale(cluster, 3);
+    let seen = wait(&stage, "the report stays", is_rolled_out);
+    assert_eq!(pods(&seen), 2);
+
+    // Without the monitor, the objects tell again.
+    monitor::uninstall(cluster);
+    let direct = wait(&stage, "its objects are told again", |it| pods(it) == 3);
+    assert!(direct.get("stale-since").is_none(), "{direct:#}");
+
+    // Without the context, they are found by their labels.
+    contexts.delete(&id).expect("deleted");
+    stage.wait(SHOP, "its objects are found", |it| {
+        it["ready-status"] == "Ready" && resources(it).iter().any(|it| it.contains("Pod/"))
+    });
+}

@@ -1,0 +1,88 @@
+//! Lists: streamed by servers that know how, in pages by others, and parts of a Kind beside its watch.
+
+use kindsight_cluster::Options;
+use serde_json::{Value, json};
+
+use crate::stage::{NAMESPACE, SHOP, Stage, labelled, resources};
+
+/// A server that is watched with all rights, started with these arguments.
+fn stage(arguments: &[&str]) -> Option<Stage> {
+    let options = Options::api_server("edge01");
+    let options = arguments.iter().fold(options, |it, arg| it.argument(arg));
+    Stage::start(&[options], |cluster| cluster.admin().clone())
+}
+
+fn config(name: &str) -> Value {
+    let config = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}});
+    labelled(config, "front")
+}
+
+#[test]
+fn an_application_is_found_and_followed_whether_or_not_lists_are_streamed() {
+    for arguments in [&[][..], &["--feature-gates=WatchList=false"]] {
+        let Some(mut stage) = stage(arguments) else {
+            return;
+        };
+        for name in ["one", "two", "three", "four", "five", "six"] {
+            stage.apply(&config(name));
+        }
+        stage.wait(SHOP, "all are found", |it| resources(it).len() == 6);
+        // What was passed over before it had a label comes by its own event, and goes without it.
+        let mut later = config("later");
+        later["metadata"]["labels"] = json!({});
+        stage.apply(&later);
+        stage.apply(&config("later"));
+        stage.wait(SHOP, "one more is found", |it| resources(it).len() == 7);
+        let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps/later");
+        let unlabel = json!({"metadata": {"labels": null}});
+        stage.clusters[0].patch(&path, "application/merge-patch+json", &unlabel);
+        stage.wait(SHOP, "its label is gone", |it| {
+            let told = resources(it);
+            !told.iter().any(|it| it.contains("ConfigMap/later Present"))
+        });
+        // Another session lists again.
+        stage.clusters[0].kill();
+        stage.wait_for_cluster("edge01", "it is away", |it| it["connection"] == "stale");
+        stage.clusters[0].start_again();
+        stage.apply(&config("seven"));
+        stage.wait(SHOP, "it is followed again", |it| {
+            let told = resources(it);
+            told.iter().any(|it| it.contains("ConfigMap/seven Present"))
+        });
+    }
+}
+
+#[test]
+fn what_an_object_owns_is_read_when_its_owner_comes_to_belong_to_an_application() {
+    let Some(stage) = stage(&[]) else { return };
+    let cluster = &stage.clusters[0];
+    let owner = |labels: Value| {
+        json!({"apiVersion": "v1", "kind": "ServiceAccount",
+            "metadata": {"name": "owner", "namespace": NAMESPACE, "labels": labels}})
+    };
+    let uid = cluster.apply(&owner(json!({})))["metadata"]["uid"].clone();
+    let owned = |name: &str| {
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {
+        "name": name, "namespace": NAMESPACE, "ownerReferences": [
+            {"apiVersion": "v1", "kind": "ServiceAccount", "name": "owner", "uid": uid},
+        ]}})
+    };
+    // Few of them are read by name, more by their namespace, beside others of the Kind.
+    for at in 0..20 {
+        cluster.apply(&json!({"apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": format!("other-{at}"), "namespace": "default"}}));
+    }
+    for count in [2, 9] {
+        for at in 0..count {
+            cluster.apply(&owned(&format!("owned-{at}")));
+        }
+        cluster.apply(&owner(json!({"app.kubernetes.io/instance": "shop"})));
+        stage.wait(SHOP, "what it owns is found", |it| {
+            resources(it).len() == count + 1
+        });
+        cluster.apply(&owner(json!({})));
+        stage.wait("/v2/applications", "the application goes", |it| {
+            it["applications"].as_array().is_some_and(Vec::is_empty)
+        });
+    }
+}

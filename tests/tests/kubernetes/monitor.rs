@@ -1,0 +1,143 @@
+//! A monitor, played by the test: it reports what its cluster has of an app in a ResourceBundleState.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use kindsight_cluster::Cluster;
+use serde_json::{Value, json};
+
+use crate::stage::{NAMESPACE, PATIENCE};
+
+/// Lists of one Kind in a ResourceBundleState, and their paths.
+const LISTS: [(&str, &str); 7] = [
+    ("podStatuses", "/api/v1/namespaces/web/pods"),
+    ("serviceStatuses", "/api/v1/namespaces/web/services"),
+    (
+        "deploymentStatuses",
+        "/apis/apps/v1/namespaces/web/deployments",
+    ),
+    ("configMapStatuses", "/api/v1/namespaces/web/configmaps"),
+    (
+        "daemonSetStatuses",
+        "/apis/apps/v1/namespaces/web/daemonsets",
+    ),
+    ("jobStatuses", "/apis/batch/v1/namespaces/web/jobs"),
+    (
+        "statefulSetStatuses",
+        "/apis/apps/v1/namespaces/web/statefulsets",
+    ),
+];
+
+/// Other Kinds: group, Kind and path.
+const OTHERS: [(&str, &str, &str); 3] = [
+    (
+        "apps",
+        "ReplicaSet",
+        "/apis/apps/v1/namespaces/web/replicasets",
+    ),
+    ("", "Secret", "/api/v1/namespaces/web/secrets"),
+    (
+        "discovery.k8s.io",
+        "EndpointSlice",
+        "/apis/discovery.k8s.io/v1/namespaces/web/endpointslices",
+    ),
+];
+
+const STATES: &str = "/apis/k8splugin.io/v1alpha1/namespaces/web/resourcebundlestates";
+const DEFINITION: &str =
+    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/resourcebundlestates.k8splugin.io";
+
+/// Installs the definition of the Kind ResourceBundleState, and waits until it is served.
+pub(crate) fn install(cluster: &Cluster) {
+    cluster.apply(&json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "resourcebundlestates.k8splugin.io"},
+        "spec": {
+            "group": "k8splugin.io", "scope": "Namespaced",
+            "names": {"plural": "resourcebundlestates", "singular": "resourcebundlestate",
+                "kind": "ResourceBundleState"},
+            "versions": [{
+                "name": "v1alpha1", "served": true, "storage": true, "subresources": {"status": {}},
+                "schema": {"openAPIV3Schema": {
+                    "type": "object", "x-kubernetes-preserve-unknown-fields": true,
+                }},
+            }],
+        },
+    }));
+    cluster.client().wait_for_status(STATES, 200, PATIENCE);
+}
+
+/// Takes the definition away, and with it what the monitor reported.
+pub(crate) fn uninstall(cluster: &Cluster) {
+    assert!(cluster.delete(DEFINITION));
+}
+
+/// Makes the ResourceBundleState of a deployment, without a status.
+pub(crate) fn begin(cluster: &Cluster, deployment: &str) {
+    cluster.apply(&json!({
+        "apiVersion": "k8splugin.io/v1alpha1", "kind": "ResourceBundleState",
+        "metadata": {"name": deployment, "namespace": NAMESPACE,
+            "labels": {"emco/deployment-id": deployment}},
+        "spec": {"selector": {"matchLabels": {"emco/deployment-id": deployment}}},
+    }));
+}
+
+/// Writes a status.
+pub(crate) fn report(cluster: &Cluster, deployment: &str, status: &Value) {
+    let path = format!("{STATES}/{deployment}/status");
+    // Lists are replaced whole.
+    cluster.patch(
+        &path,
+        "application/merge-patch+json",
+        &json!({"status": null}),
+    );
+    cluster.patch(
+        &path,
+        "application/merge-patch+json",
+        &json!({"status": status}),
+    );
+}
+
+/// All that the cluster has of a deployment, as a monitor reports it.
+pub(crate) fn everything(cluster: &Cluster, deployment: &str) -> Value {
+    let mut status = json!({"ready": false, "resourceCount": 0});
+    for (list, path) in LISTS {
+        status[list] = items(cluster, path, deployment).into();
+    }
+    let mut others = Vec::new();
+    for (group, kind, path) in OTHERS {
+        for mut item in items(cluster, path, deployment) {
+            let version = if group.is_empty() {
+                "v1".to_owned()
+            } else {
+                format!("{group}/v1")
+            };
+            item["apiVersion"] = version.into();
+            item["kind"] = kind.into();
+            others.push(json!({
+                "group": group, "version": "v1", "kind": kind, "namespace": NAMESPACE,
+                "name": item["metadata"]["name"], "res": BASE64_STANDARD.encode(item.to_string()),
+            }));
+        }
+    }
+    status["resourceStatuses"] = others.into();
+    status
+}
+
+/// A status as a definition leaves it that knows only some members of metadata.
+pub(crate) fn pruned(mut status: Value) -> Value {
+    for (list, _) in LISTS {
+        for item in status[list].as_array_mut().into_iter().flatten() {
+            let metadata = item["metadata"].as_object_mut().expect("metadata");
+            metadata.retain(|key, _| {
+                ["annotations", "finalizers", "labels", "name", "namespace"].contains(&&**key)
+            });
+        }
+    }
+    status
+}
+
+fn items(cluster: &Cluster, path: &str, deployment: &str) -> Vec<Value> {
+    let path = format!("{path}?labelSelector=emco/deployment-id%3D{deployment}");
+    let list = cluster.get(&path).expect("a list");
+    list["items"].as_array().expect("items").clone()
+}
