@@ -21,6 +21,7 @@
 pub mod applications;
 pub mod clusters;
 pub mod explanation;
+pub mod history;
 pub mod interpret;
 pub mod interpreters;
 pub mod problem;

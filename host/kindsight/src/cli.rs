@@ -11,6 +11,7 @@ use kindsight_model::{InterpreterName, Phase};
 
 use crate::commands::applications::ApplicationsArgs;
 use crate::commands::clusters::ClustersArgs;
+use crate::commands::history::HistoryArgs;
 use crate::commands::interpreters::args::InterpretersArgs;
 use crate::config::ServeArgs;
 use crate::output_format::OutputFormat;
@@ -53,6 +54,8 @@ pub(crate) enum Command {
     Clusters(ClustersArgs),
     /// Shows the status of an application or a cluster.
     Status(StatusArgs),
+    /// Shows how the state of an application came about: its transitions, newest first.
+    History(HistoryArgs),
     /// Shows and changes the interpreters of a running server.
     Interpreters(InterpretersArgs),
 }

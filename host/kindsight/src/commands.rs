@@ -3,6 +3,7 @@
 pub(crate) mod applications;
 pub(crate) mod clusters;
 pub(crate) mod demo;
+pub(crate) mod history;
 pub(crate) mod interpret;
 pub(crate) mod interpreters;
 pub(crate) mod serve;

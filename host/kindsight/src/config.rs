@@ -38,7 +38,8 @@ pub(crate) struct ServeArgs {
     /// Configuration file (TOML).
     #[arg(long, env = "KINDSIGHT_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Directory of the store and of compiled interpreters; created if it does not exist.
+    /// Directory of the store, of compiled interpreters and of what was last known; created if it does not
+    /// exist.
     #[arg(
         long,
         env = "KINDSIGHT_DATA_DIR",

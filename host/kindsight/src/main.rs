@@ -17,7 +17,9 @@ mod table;
 use std::process::ExitCode;
 
 use crate::cli::{Cli, Command};
-use crate::commands::{applications, clusters, demo, interpret, interpreters, serve, status};
+use crate::commands::{
+    applications, clusters, demo, history, interpret, interpreters, serve, status,
+};
 
 /// Gives memory back to the system after a burst, which the allocator of glibc does not: it kept nearly
 /// all that 100,000 reported objects took (`cargo bench -p kindsight-tests --bench load`).
@@ -58,6 +60,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Applications(args) => applications::run(&args)?,
         Command::Clusters(args) => clusters::run(&args)?,
         Command::Status(args) => return status::run(&args),
+        Command::History(args) => return history::run(&args),
         Command::Interpreters(args) => return interpreters::run(&args),
     }
     Ok(ExitCode::SUCCESS)

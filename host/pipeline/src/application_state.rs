@@ -8,11 +8,10 @@ use std::sync::Arc;
 use kindsight_appcontext::{AppSnapshot, ContextMeta, ContextSnapshot};
 use kindsight_interpreter::{Interpreters, Published};
 use kindsight_model::{ClusterName, ContextStatus, CoveredKinds, DeploymentId, DigName, Object};
-use kindsight_status::{AppView, ContextView};
+use kindsight_status::{AppView, ApplicationKey, ContextView};
 
 use crate::affected::Affected;
 use crate::judge::Judge;
-use crate::key::Key;
 use crate::placement::Placement;
 use crate::recheck::Slice;
 use crate::recorded::ContextDeployments;
@@ -210,7 +209,7 @@ impl ApplicationState {
     }
 
     /// The objects that its clusters reported.
-    pub(crate) fn reported(&self, key: &Key) -> impl Iterator<Item = ReportedObjects> {
+    pub(crate) fn reported(&self, key: &ApplicationKey) -> impl Iterator<Item = ReportedObjects> {
         let apps = self.apps.iter();
         let placements = apps.flat_map(|(app, all)| all.iter().map(move |it| (app, it)));
         placements.filter_map(move |(app, placement)| placement.reported(key, app))
@@ -221,7 +220,7 @@ impl ApplicationState {
     }
 
     /// The view that queries are answered from.
-    pub(crate) fn view(&self, key: &Key) -> ContextView {
+    pub(crate) fn view(&self, key: &ApplicationKey) -> ContextView {
         let apps = self.apps.iter().map(|(name, placements)| AppView {
             name: Arc::clone(name),
             clusters: placements.iter().filter_map(Placement::view).collect(),

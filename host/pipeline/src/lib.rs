@@ -24,14 +24,15 @@ mod due;
 mod event;
 mod follow;
 mod judge;
-mod key;
 mod needs;
 mod pipeline;
 mod placement;
 mod progress;
+mod publisher;
 mod recheck;
 mod recorded;
 mod records;
+mod remembered;
 mod run;
 mod swap;
 mod unclaimed;
@@ -45,6 +46,7 @@ pub use event::Event;
 pub use follow::follow;
 pub use pipeline::{GONE_FOR, Loaded, Pipeline};
 pub use progress::Progress;
+pub use remembered::{REMEMBERED_BYTES_MAX, REMEMBERED_VERSION, RememberedFile};
 pub use run::{Inventory, PipelineRun, RunError, Unsynced};
 
 /// The reason why the pipeline could not load what is stored.

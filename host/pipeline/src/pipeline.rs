@@ -2,6 +2,7 @@
 
 mod clusters;
 mod found;
+mod remember;
 mod reports;
 
 use std::collections::{BTreeSet, HashMap};
@@ -12,16 +13,16 @@ use kindsight_appcontext::{AppContexts, ContextList, ContextSnapshot, Records};
 use kindsight_clusters::Needs;
 use kindsight_interpreter::Interpreters;
 use kindsight_model::{ClusterName, ContextId};
-use kindsight_status::{ConnectionView, ReadModel, Staleness};
+use kindsight_status::{ApplicationKey, ConnectionView, ReadModel, Staleness, TransitionCause};
 use kindsight_store::{Revision, Store, chain};
 
 use crate::application_state::{ApplicationState, ReportedObjects};
 use crate::due::{self, Rounds};
 use crate::event::Event;
 use crate::judge::Judge;
-use crate::key::Key;
 use crate::needs::Asked;
 use crate::progress::Progress;
+use crate::publisher::Publisher;
 use crate::recorded::RecordedApps;
 use crate::swap::Swap;
 use crate::unclaimed::Unclaimed;
@@ -35,8 +36,8 @@ pub struct Pipeline {
     contexts: AppContexts,
     records: Records,
     interpreters: Arc<Interpreters>,
-    read_model: Arc<ReadModel>,
-    states: HashMap<Key, ApplicationState>,
+    publisher: Publisher,
+    states: HashMap<ApplicationKey, ApplicationState>,
     /// Revisions of own changes that the store has not notified of yet.
     own_revisions: BTreeSet<Revision>,
     unclaimed: Unclaimed,
@@ -78,7 +79,7 @@ impl Pipeline {
             swap: Swap::new(interpreters.published()),
             asked: Asked::by(&interpreters.published()),
             interpreters,
-            read_model,
+            publisher: Publisher::new(read_model),
             states: HashMap::new(),
             own_revisions: BTreeSet::new(),
             unclaimed: Unclaimed::default(),
@@ -105,6 +106,9 @@ impl Pipeline {
     /// The store cannot be read.
     pub fn load(&mut self, now_ms: i64) -> Result<Loaded, Error> {
         let revision = self.read_all(now_ms)?.revision;
+        let states = &self.states;
+        self.publisher
+            .retain_histories(|key| states.contains_key(key));
         self.recorded.publish();
         Ok(Loaded { revision })
     }
@@ -119,7 +123,7 @@ impl Pipeline {
             .contexts
             .list()
             .map_err(failed("the list of AppContexts"))?;
-        records::publish_all(&self.records, &self.read_model)
+        records::publish_all(&self.records, self.publisher.read_model())
             .map_err(failed("the records of groups and clusters"))?;
         for id in &list.ids {
             let snapshot = self.contexts.read(id);
@@ -146,10 +150,10 @@ impl Pipeline {
                 }
             }
             Event::DigRecord(name) => {
-                records::publish_dig(&self.records, &self.read_model, &name);
+                records::publish_dig(&self.records, self.publisher.read_model(), &name);
             }
             Event::ClusterRecord(name) => {
-                records::publish_cluster(&self.records, &self.read_model, &name);
+                records::publish_cluster(&self.records, self.publisher.read_model(), &name);
             }
             Event::Resync => self.resync(now_ms),
         }
@@ -168,11 +172,11 @@ impl Pipeline {
 
     /// Reconciles the state of a context with the store (none if it was deleted), and publishes it.
     fn reconcile(&mut self, id: &ContextId, snapshot: Option<ContextSnapshot>, now_ms: i64) {
-        let key = Key::Context(id.clone());
+        let key = ApplicationKey::Context(id.clone());
         let before = self.states.remove(&key);
         let Some(snapshot) = snapshot else {
             if before.is_some() {
-                key.publish(&self.read_model, None);
+                self.publisher.remove(&key);
             }
             self.recorded.set(id, None);
             return;
@@ -190,7 +194,7 @@ impl Pipeline {
         for (cluster, faults) in &self.cluster_faults {
             state.change_all(cluster, |it| it.set_cluster_faults(faults));
         }
-        publish(&self.read_model, &key, &state);
+        self.publisher.publish(&key, state.view(&key), now_ms);
         self.recorded.set(id, Some(state.deployments()));
         self.states.insert(key, state);
         if is_new {
@@ -214,7 +218,7 @@ impl Pipeline {
             }
         };
         let stored: BTreeSet<ContextId> = list.ids.into_iter().collect();
-        let known = self.states.keys().filter_map(Key::context);
+        let known = self.states.keys().filter_map(ApplicationKey::context);
         let known: BTreeSet<ContextId> = known.cloned().collect();
         for id in known.difference(&stored) {
             self.reconcile(id, None, now_ms);
@@ -232,7 +236,7 @@ impl Pipeline {
                 let at = state.recheck_at_ms().filter(|at| *at <= began_ms)?;
                 Some((at, key.clone()))
             });
-            let mut due: Vec<(i64, Key)> = due.collect();
+            let mut due: Vec<(i64, ApplicationKey)> = due.collect();
             due.sort();
             let is_any = !due.is_empty();
             for (_, key) in due {
@@ -240,7 +244,9 @@ impl Pipeline {
                     && !due::is_over(began_ms, clock())
                 {
                     let change = state.recheck(&self.interpreters, began_ms, &clock);
-                    change.publish(&self.read_model, &key, || state.view(&key));
+                    let (view, cause) = (|| state.view(&key), TransitionCause::Observed);
+                    self.publisher
+                        .publish_change(change, &key, view, cause, began_ms);
                 }
             }
             if is_any {
@@ -272,7 +278,9 @@ impl Pipeline {
         }
         for (key, change) in changed {
             if let Some(state) = self.states.get(&key) {
-                change.publish(&self.read_model, &key, || state.view(&key));
+                let (view, cause) = (|| state.view(&key), TransitionCause::Interpreters);
+                self.publisher
+                    .publish_change(change, &key, view, cause, now_ms);
                 std::thread::yield_now();
             }
         }
@@ -302,8 +310,4 @@ impl Pipeline {
         reported.sort_by(|a, b| a.placement.cmp(&b.placement));
         reported
     }
-}
-
-fn publish(read_model: &ReadModel, key: &Key, state: &ApplicationState) {
-    key.publish(read_model, Some(state.view(key)));
 }

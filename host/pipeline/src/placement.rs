@@ -1,5 +1,6 @@
 //! One app in one cluster: its manifests, the cluster's report, and the verdicts on it.
 
+mod absent;
 mod found;
 mod manifests;
 mod marks;
@@ -7,6 +8,7 @@ mod rechecks;
 mod seen;
 mod settle;
 mod staleness;
+mod uncovered;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::BuildHasher;
@@ -18,17 +20,19 @@ use kindsight_model::{
     Bundle, ClusterName, Coverage, CoveredKinds, DeploymentId, Object, Rejected, Verdict,
     decode_status,
 };
-use kindsight_status::{ClusterInput, ClusterView, FAULTS_SHOWN_MAX, Reported, project};
+use kindsight_status::{
+    ApplicationKey, ClusterInput, ClusterView, FAULTS_SHOWN_MAX, Reported, project,
+};
 
 use crate::application_state::ReportedObjects;
 use crate::due::Due;
 use crate::judge::Judge;
-use crate::key::Key;
 use crate::recheck::Recheck;
 use found::Found;
 use manifests::Manifests;
 use settle::settle;
 use staleness::Staleness;
+pub(crate) use uncovered::Uncovered;
 
 /// Hashes stored reports, to recognize an unchanged one. Seeded anew in each process, since clusters choose them.
 static REPORT_HASHER: LazyLock<foldhash::quality::RandomState> = LazyLock::new(Default::default);
@@ -66,6 +70,8 @@ pub(crate) struct Placement {
     view: Option<Arc<ClusterView>>,
     /// The part that only a placement of a found application has; none of a recorded one.
     found: Option<Found>,
+    /// True if the view is of before the start, and nothing was reported since.
+    is_remembered: bool,
 }
 
 impl Placement {
@@ -112,6 +118,7 @@ impl Placement {
             cluster_faults: Arc::default(),
             view: None,
             found: None,
+            is_remembered: false,
         }
     }
 
@@ -156,7 +163,7 @@ impl Placement {
     }
 
     /// The last report on an app of an application, for shadow runs; none until there was one.
-    pub(crate) fn reported(&self, key: &Key, app: &str) -> Option<ReportedObjects> {
+    pub(crate) fn reported(&self, key: &ApplicationKey, app: &str) -> Option<ReportedObjects> {
         Some(ReportedObjects {
             placement: format!("{key}/{app}/{}", self.cluster),
             objects: Arc::clone(self.reported.as_ref()?),

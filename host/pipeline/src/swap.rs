@@ -11,11 +11,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use kindsight_interpreter::{Interpreters, Published};
+use kindsight_status::ApplicationKey;
 
 use crate::affected::Affected;
 use crate::application_state::{ApplicationState, SwapStep};
 use crate::judge::Judge;
-use crate::key::Key;
 use crate::progress::Progress;
 use crate::recheck::Slice;
 use crate::view_change::ViewChange;
@@ -28,7 +28,7 @@ pub(crate) struct Swap {
     /// The set that everything is shown by when nothing waits.
     goal: Arc<Published>,
     /// Applications that are not shown by it yet, with the number of its last report: the last goes first.
-    waiting: BTreeSet<(u64, Key)>,
+    waiting: BTreeSet<(u64, ApplicationKey)>,
     current: Option<Current>,
     affected: Affected,
     progress: Arc<Progress>,
@@ -36,7 +36,7 @@ pub(crate) struct Swap {
 
 /// The application that is judged again.
 struct Current {
-    key: Key,
+    key: ApplicationKey,
     /// The size of its next slice.
     slice_objects: usize,
     /// True if a report discarded its recheck since its last slice.
@@ -71,7 +71,13 @@ impl Swap {
     }
 
     /// Records a report on an application; `is_set_back` if it discarded verdicts of the new set.
-    pub(crate) fn reported(&mut self, key: &Key, before: u64, after: u64, is_set_back: bool) {
+    pub(crate) fn reported(
+        &mut self,
+        key: &ApplicationKey,
+        before: u64,
+        after: u64,
+        is_set_back: bool,
+    ) {
         if self.waiting.remove(&(before, key.clone())) {
             self.waiting.insert((after, key.clone()));
         }
@@ -84,10 +90,10 @@ impl Swap {
     /// the change of their view: each changes as a whole.
     pub(crate) fn slice(
         &mut self,
-        states: &mut HashMap<Key, ApplicationState>,
+        states: &mut HashMap<ApplicationKey, ApplicationState>,
         interpreters: &Interpreters,
         now_ms: i64,
-    ) -> Vec<(Key, ViewChange)> {
+    ) -> Vec<(ApplicationKey, ViewChange)> {
         self.set_goal(states, interpreters.published());
         let mut slice = Slice::new(self.grant());
         let mut changed = Vec::new();
@@ -134,7 +140,11 @@ impl Swap {
 
     /// Follows another published set, if there is one: verdicts for the old goal are discarded, and each
     /// application goes from its present set straight to the new one.
-    fn set_goal(&mut self, states: &mut HashMap<Key, ApplicationState>, published: Arc<Published>) {
+    fn set_goal(
+        &mut self,
+        states: &mut HashMap<ApplicationKey, ApplicationState>,
+        published: Arc<Published>,
+    ) {
         if self.goal.generation() == published.generation() {
             return;
         }

@@ -1,4 +1,5 @@
 mod found;
+mod history;
 mod live;
 mod running;
 mod seen;

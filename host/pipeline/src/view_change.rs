@@ -1,9 +1,6 @@
 //! Changes of views by new verdicts.
 
 use kindsight_model::Verdict;
-use kindsight_status::{ContextView, ReadModel};
-
-use crate::key::Key;
 
 /// The change of a view, from none to one that is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,20 +26,6 @@ impl ViewChange {
             false => Self::Verdicts,
             true if shown.since_ms != new.since_ms => Self::Since,
             true => Self::Nothing,
-        }
-    }
-
-    /// Publishes the view of an application, as far as it changed.
-    pub(crate) fn publish(
-        self,
-        read_model: &ReadModel,
-        key: &Key,
-        view: impl FnOnce() -> ContextView,
-    ) {
-        match self {
-            Self::Nothing => {}
-            Self::Since => key.refresh(read_model, view()),
-            Self::Verdicts => key.publish(read_model, Some(view())),
         }
     }
 }

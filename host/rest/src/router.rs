@@ -20,7 +20,7 @@ use crate::connections::Pace;
 use crate::middleware::{self, AnswerBytes, BodyRules, TimeLimit};
 use crate::problem::Problem;
 use crate::routes::interpreters::commands;
-use crate::routes::{applications, interpret, interpreters, service, status, watch};
+use crate::routes::{applications, history, interpret, interpreters, service, status, watch};
 use crate::stream::Streams;
 use crate::{AppState, Limits};
 
@@ -118,6 +118,7 @@ fn documented(limits: Limits) -> OpenApiRouter<AppState> {
     let queries = OpenApiRouter::new()
         .routes(routes!(status::dig_status))
         .routes(routes!(status::cluster_status))
+        .routes(routes!(history::dig_history))
         .routes(routes!(applications::applications))
         .routes(routes!(applications::clusters))
         .routes(routes!(watch::watch_status))

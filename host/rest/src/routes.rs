@@ -2,6 +2,7 @@
 
 pub(crate) mod applications;
 pub(crate) mod errors;
+pub(crate) mod history;
 pub(crate) mod interpret;
 pub(crate) mod interpreters;
 pub(crate) mod service;

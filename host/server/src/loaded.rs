@@ -42,7 +42,7 @@ pub(crate) struct Loaded {
 
 impl Loaded {
     /// Loads what the settings name. Blocks.
-    pub(crate) fn from_settings(settings: Settings) -> Result<Self, Error> {
+    pub(crate) fn from_settings(mut settings: Settings) -> Result<Self, Error> {
         let swapped = Arc::new(Notify::new());
         let catalog = open_catalog(&settings, &swapped)?;
         let read_model = Arc::new(ReadModel::default());
@@ -52,10 +52,13 @@ impl Loaded {
             Arc::clone(&read_model),
         )
         .listing_gone_for(settings.gone_for);
-        let revision = pipeline.load(now_ms()).map_err(Error::Load)?.revision;
         for cluster in &settings.clusters {
             pipeline.expect_cluster(cluster.name(), now_ms());
         }
+        if let Some(file) = &mut settings.remembered {
+            pipeline.remember(file, now_ms());
+        }
+        let revision = pipeline.load(now_ms()).map_err(Error::Load)?.revision;
         Ok(Self {
             settings,
             catalog: Arc::new(catalog),
@@ -100,6 +103,11 @@ impl Loaded {
             clock: now_ms,
         };
         tasks.spawn("pipeline", run.run(tasks.shutdown()));
+        if let Some(file) = self.settings.remembered {
+            let read_model = Arc::clone(&self.read_model);
+            let writing = file.follow(read_model, now_ms, tasks.shutdown());
+            tasks.spawn("writer of what is known", writing);
+        }
         let hosts = follow_hosts(Arc::clone(&self.catalog), tasks.shutdown());
         tasks.spawn("follower of other hosts", hosts);
         let breaker = run_breaker(Arc::clone(&self.catalog), tasks.shutdown());

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use kindsight_catalog::CatalogLimits;
 use kindsight_clusters::ClusterSource;
-use kindsight_pipeline::GONE_FOR;
+use kindsight_pipeline::{GONE_FOR, RememberedFile};
 use kindsight_rest::Access;
 use kindsight_store::Store;
 use tokio::sync::watch;
@@ -20,6 +20,8 @@ use crate::error::Error;
 pub struct Settings {
     /// Keeps `AppContext`s, records and the catalog of interpreters.
     pub store: Arc<dyn Store>,
+    /// What was last known before the start, and where it is kept; without one every start begins anew.
+    pub remembered: Option<RememberedFile>,
     /// The folder of compiled components; without one everything is compiled at each start.
     pub cache: Option<PathBuf>,
     /// The watched directory of interpreters.
@@ -72,6 +74,7 @@ impl Settings {
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self {
             store,
+            remembered: None,
             cache: None,
             interpreters: None,
             replace_built_in: false,

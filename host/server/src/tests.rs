@@ -10,7 +10,7 @@ use kindsight_appcontext::{
 };
 use kindsight_clusters::{ClusterSource, FolderCluster};
 use kindsight_model::{ContextId, DigName};
-use kindsight_store::{RedbStore, Store, chain};
+use kindsight_store::{Batch, RedbStore, Store, chain};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -94,6 +94,30 @@ async fn a_server_is_ready_when_its_clusters_are_listed_and_follows_its_store() 
     };
     assert!(after.contains("settings"), "{after}");
     server.stop().await.unwrap();
+}
+
+#[test]
+fn a_file_of_what_was_known_that_cannot_be_read_is_set_aside_and_the_server_starts() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("data");
+    assert!(DataDir::open(&path).unwrap().remembered.is_some());
+    let file = path.join("remembered.redb");
+    let aside = path.join("remembered.set-aside");
+    assert!(!aside.exists());
+    let later = |file: &Path| {
+        let store = RedbStore::open(file).unwrap();
+        let mark = Batch::new().put("/kindsight/remembered/version/", r#"{"version": 99}"#);
+        store.apply(&mark).unwrap();
+    };
+    let damaged = |file: &Path| std::fs::write(file, [7; 10_000]).unwrap();
+    for spoil in [&later as &dyn Fn(&Path), &damaged] {
+        spoil(&file);
+        let spoiled = std::fs::read(&file).unwrap();
+        assert!(DataDir::open(&path).unwrap().remembered.is_some());
+        assert_eq!(std::fs::read(&aside).unwrap().len(), spoiled.len());
+        let again = DataDir::open(&path).unwrap();
+        assert!(again.remembered.is_some());
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

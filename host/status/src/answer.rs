@@ -17,6 +17,7 @@ use crate::record::ActionView;
 use crate::view::{ClusterView, ContextView};
 
 mod faults;
+mod past;
 mod reason;
 mod resources;
 mod selection;
@@ -26,6 +27,7 @@ use faults::faults_of;
 use selection::{Count, Selection, named};
 
 pub use faults::FAULTS_SHOWN_MAX;
+pub(crate) use past::PastNames;
 pub use resources::Resources;
 pub(crate) use whole::whole;
 
@@ -55,7 +57,7 @@ impl Subject {
         let mut status = self.status();
         match (&self.context, &self.instance) {
             (Some(context), _) => {
-                check_names(context, query)?;
+                check_names(context, query, &PastNames::default())?;
                 let kind = query.kind.unwrap_or(self.default_kind());
                 fill(&mut status, context, query, kind);
                 if kind == QueryType::Rsync && self.is_found() {
@@ -109,7 +111,7 @@ impl Subject {
         }
     }
 
-    fn name(&self) -> Cow<'_, str> {
+    pub(crate) fn name(&self) -> Cow<'_, str> {
         match &self.name {
             Name::Dig(asked) => (&*self.context_dig().unwrap_or(asked).dig).into(),
             Name::Cluster(cluster) => cluster.to_string().into(),
@@ -117,7 +119,7 @@ impl Subject {
     }
 
     /// The composite application: as it was instantiated if that is known, else as it was asked for.
-    fn composite_app(&self) -> CompositeApp<'_> {
+    pub(crate) fn composite_app(&self) -> CompositeApp<'_> {
         let Name::Dig(asked) = &self.name else {
             return CompositeApp::default();
         };
@@ -153,14 +155,20 @@ fn action(action: &ActionView) -> Action<'_> {
     }
 }
 
-/// Checks that each name in the query exists. Names that exist but together select nothing are no error.
+/// Checks that each name in the query exists or is a past one. Names that exist but together select nothing are
+/// no error.
 ///
 /// Each name costs a lookup in each cluster, and the known names are listed once.
-fn check_names(context: &ContextView, query: &StatusQuery) -> Result<(), QueryError> {
+pub(crate) fn check_names(
+    context: &ContextView,
+    query: &StatusQuery,
+    past: &PastNames,
+) -> Result<(), QueryError> {
     let mut problems = Vec::new();
     if !query.apps.is_empty() {
         let apps: BTreeSet<&str> = context.apps.iter().map(|app| &*app.name).collect();
         let wrong = query.apps.iter().filter(|app| !apps.contains(app.as_str()));
+        let wrong = wrong.filter(|app| !past.apps.contains(*app));
         add_unknown(&mut problems, "app", wrong, || known(&apps));
     }
     if !query.clusters.is_empty() {
@@ -168,11 +176,13 @@ fn check_names(context: &ContextView, query: &StatusQuery) -> Result<(), QueryEr
         let wrong = query
             .clusters
             .iter()
-            .filter(|cluster| !clusters.contains(cluster));
+            .filter(|cluster| !clusters.contains(cluster))
+            .filter(|cluster| !past.clusters.contains(cluster));
         add_unknown(&mut problems, "cluster", wrong, || known(&clusters));
     }
     let has = |name: &str| context.clusters().any(|cluster| cluster.has(name));
     let wrong = query.resources.iter().filter(|name| !has(name));
+    let wrong = wrong.filter(|name| !past.resources.contains(*name));
     add_unknown(&mut problems, "resource", wrong, || {
         known_resources(context)
     });

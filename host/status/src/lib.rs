@@ -25,6 +25,7 @@ mod applications;
 mod change;
 mod clusters;
 mod connection;
+mod history;
 mod map;
 mod moment;
 mod problem;
@@ -35,6 +36,7 @@ mod record;
 mod resource_view;
 mod rollup;
 mod tally;
+mod transition;
 mod view;
 
 #[cfg(test)]
@@ -47,11 +49,17 @@ pub use applications::{APPLICATIONS_SHOWN_MAX, ApplicationQuery, Applications};
 pub use change::{apply, change};
 pub use clusters::Clusters;
 pub use connection::{ConnectionView, FactsView};
+pub use history::{
+    ApplicationHistory, ApplicationKey, HISTORY_LIMIT, HISTORY_LIMIT_MAX, HistoryAnswer,
+    HistoryQuery, Recorded, TRANSITIONS_BYTES_MAX, TRANSITIONS_OF_APPLICATION_MAX,
+    TRANSITIONS_OF_RESOURCE_MAX,
+};
 pub use kindsight_api::clusters::Connection as ConnectionState;
+pub use kindsight_api::history::TransitionCause;
 pub use problem::{
     KNOWN_COUNTED_MAX, KNOWN_SHOWN_MAX, QueryError, VALUE_SHOWN_CHARS_MAX, clipped, one_of,
 };
-pub use projection::{ClusterInput, Expected, Reported, Unseen, project};
+pub use projection::{ClusterInput, Expected, LastKnown, Reported, Unseen, project};
 pub use query::{Instance, RESOURCE_NAME_BYTES_MAX, StatusQuery, cluster_name, dig_name};
 pub use read_model::{
     Changed, ChangedSubject, Lagged, ReadModel, SUBSCRIPTION_CHANGES_MAX, Snapshot, Subject,
@@ -60,4 +68,8 @@ pub use read_model::{
 pub use record::{ActionView, RecordView};
 pub use resource_view::{Report, ResourceView, Role, Staleness};
 pub use rollup::{Desired, Rollup, RollupResult};
+pub use transition::{
+    Before, PhaseState, ResourceId, TRANSITION_MESSAGE_BYTES_MAX, Transition, awaits_reports,
+    object_mark, transitions,
+};
 pub use view::{AppView, ClusterView, ContextView};

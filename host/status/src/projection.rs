@@ -18,7 +18,7 @@ mod children;
 mod matching;
 mod unseen;
 
-pub use unseen::Unseen;
+pub use unseen::{LastKnown, Unseen};
 
 use matching::{Unread, match_objects};
 

@@ -1,6 +1,7 @@
 //! Read model: the published state that queries are answered from, and the stream of its changes.
 
 mod found;
+mod histories;
 mod subject;
 mod subscription;
 
@@ -10,6 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use kindsight_model::{ClusterName, ContextId, DigName};
 
 use crate::connection::ConnectionView;
+use crate::history::Histories;
 use crate::problem::{QueryError, known, not_found, unknown};
 use crate::query::StatusQuery;
 use crate::record::RecordView;
@@ -32,6 +34,8 @@ pub use subscription::{
 pub struct ReadModel {
     snapshot: RwLock<Snapshot>,
     publisher: Publisher,
+    /// Under a lock of its own: queries for a status do not wait for it.
+    histories: RwLock<Histories>,
 }
 
 /// The state of a [`ReadModel`] at one moment.

@@ -113,6 +113,22 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
         self.children.merge(other.children);
     }
 
+    fn ranks(&self) -> [&Ranked<P>; 5] {
+        [
+            &self.sent,
+            &self.unsent,
+            &self.gone,
+            &self.hooks,
+            &self.children,
+        ]
+    }
+
+    /// Returns whether both have as many resources of each rank in each phase, and so roll up alike.
+    pub(crate) fn rolls_up_like(&self, other: &Self) -> bool {
+        let mut pairs = self.ranks().into_iter().zip(other.ranks());
+        pairs.all(|(one, other)| one.rollup.counts() == other.rollup.counts())
+    }
+
     /// The resources that decide on this level.
     ///
     /// Resources that only the cluster has are ignored if any that were sent are selected, and children if

@@ -11,7 +11,7 @@ use kindsight_model::{ClusterName, ContextId, ContextStatus, DigName};
 
 use crate::map::{Map, map_for};
 use crate::problem::first_of;
-use crate::resource_view::{Report, ResourceView};
+use crate::resource_view::{Report, ResourceView, Staleness};
 use crate::rollup::Desired;
 use crate::tally::{Place, Tally};
 
@@ -77,6 +77,9 @@ struct Rows {
     first_names: BTreeSet<Arc<str>>,
     /// Counts of all resources, so that a summary does not scan any.
     tally: Tally<Arc<str>, usize>,
+    /// Marks of the objects that the resources had before the start, at their positions; empty for a view that
+    /// is made of a report.
+    object_marks: Vec<Option<Arc<str>>>,
 }
 
 impl ClusterView {
@@ -96,6 +99,7 @@ impl ClusterView {
             resources,
             by_name,
             tally: Tally::default(),
+            object_marks: Vec::new(),
         };
         let mut view = Self {
             cluster,
@@ -109,6 +113,27 @@ impl ClusterView {
             rows.tally = tally;
         }
         view
+    }
+
+    /// What was last known before the start, without objects, with the mark of the object that each had; see
+    /// [`object_mark`](crate::object_mark).
+    pub fn remembered(
+        cluster: ClusterName,
+        resources: Vec<(ResourceView, Option<Arc<str>>)>,
+        stale: Staleness,
+    ) -> Self {
+        let report = Report::Received { stale: Some(stale) };
+        let (resources, marks) = resources.into_iter().unzip();
+        let mut view = Self::new(cluster, report, resources, Vec::new());
+        if let Some(rows) = Arc::get_mut(&mut view.rows) {
+            rows.object_marks = marks;
+        }
+        view
+    }
+
+    /// The mark of the object that a resource had before the start; none where that is not known.
+    pub fn object_mark(&self, position: usize) -> Option<&Arc<str>> {
+        self.rows.object_marks.get(position)?.as_ref()
     }
 
     /// The same resources with another report state and other faults. O(1) in the number of resources.
@@ -160,8 +185,13 @@ impl ClusterView {
     }
 
     /// Returns whether both have the very same resources: they were made of one report.
-    pub(crate) fn shares_resources_with(&self, other: &Self) -> bool {
+    pub fn shares_resources_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.rows, &other.rows)
+    }
+
+    /// Returns whether both have as many resources in each phase that roll up alike.
+    pub(crate) fn rolls_up_like(&self, other: &Self) -> bool {
+        self.rows.tally.rolls_up_like(&other.rows.tally)
     }
 
     /// Parts of its report and of the sent resources that could not be read, as text for people.

@@ -8,6 +8,7 @@ mod kubectl;
 mod lists;
 mod monitor;
 mod related;
+mod restart;
 mod rights;
 mod rollout;
 mod stage;

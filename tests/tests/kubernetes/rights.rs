@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::stage::{SHOP, Stage, labelled, resources};
 
-fn role(resources: &[&str]) -> Value {
+pub(crate) fn role(resources: &[&str]) -> Value {
     json!({
         "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
         "metadata": {"name": "watcher"},
@@ -13,7 +13,7 @@ fn role(resources: &[&str]) -> Value {
     })
 }
 
-fn binding() -> Value {
+pub(crate) fn binding() -> Value {
     json!({
         "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
         "metadata": {"name": "watcher"},

@@ -1,12 +1,13 @@
 //! Clusters, and a server that watches them.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kindsight_cluster::{Binaries, Binary, Client, Cluster, Credentials, Etcd, Options, Proxy};
 use kindsight_clusters::{ClusterSource, WatchOptions, kubeconfig_clusters};
 use kindsight_interpreter::{CodeCache, Interpreters, Limits};
-use kindsight_server::{Server, Settings};
+use kindsight_server::{DataDir, Server, Settings};
 use kindsight_store::{RedbStore, Store};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -34,9 +35,10 @@ pub(crate) struct Stage {
     /// In front of each cluster.
     pub(crate) proxies: Vec<Proxy>,
     pub(crate) server: Client,
+    /// None while the server is down.
+    runtime: Option<Runtime>,
     pub(crate) store: Arc<dyn Store>,
     folder: TempDir,
-    _runtime: Runtime,
     _etcd: Etcd,
 }
 
@@ -67,7 +69,6 @@ impl Stage {
                 "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE},
             }));
         }
-        let runtime = Runtime::new().expect("an executor");
         let store: Arc<dyn Store> = Arc::new(RedbStore::in_memory().expect("a store"));
         let folder = TempDir::new().expect("a folder");
         let interpreters = folder.path().join("interpreters");
@@ -82,19 +83,42 @@ impl Stage {
             gone_for: Duration::from_secs(3),
             ..Settings::new(Arc::clone(&store))
         };
-        let server = runtime.block_on(Server::start(settings)).expect("a server");
-        let url = format!("http://{}", server.address());
-        // It runs until its executor ends.
-        runtime.spawn(async move { server.failed().await });
+        let (runtime, server) = serve(settings);
         Some(Self {
             clusters,
             proxies,
-            server: Client::new(&url, None, &Credentials::Nobody),
+            server,
             store,
             folder,
-            _runtime: runtime,
+            runtime: Some(runtime),
             _etcd: etcd,
         })
+    }
+
+    /// Ends the server as a kill would: nothing is written any more.
+    pub(crate) fn end_server(&mut self) {
+        self.runtime = None;
+    }
+
+    /// Starts a server over a data folder, instead of the one that runs; it lists what is gone for a minute.
+    pub(crate) fn start_server(&mut self, data: &Path, who: impl Fn(&Cluster) -> Credentials) {
+        self.end_server();
+        let DataDir {
+            store,
+            cache,
+            remembered,
+        } = DataDir::open(data).expect("a data folder");
+        assert!(remembered.is_some(), "the file is in use");
+        let clusters = self.clusters.iter().zip(&self.proxies);
+        let clusters = clusters.map(|(it, proxy)| source(it, proxy, &who(it)));
+        let (runtime, server) = serve(Settings {
+            clusters: clusters.collect(),
+            gone_for: Duration::from_mins(1),
+            remembered,
+            cache: Some(cache),
+            ..Settings::new(store)
+        });
+        (self.runtime, self.server) = (Some(runtime), server);
     }
 
     /// Two whole clusters, watched with the rights of `deploy/rbac.yaml` and those to Secrets.
@@ -163,6 +187,15 @@ impl Stage {
             clusters.any(|it| it["cluster"] == name && is_so(it))
         });
     }
+}
+
+/// A server on an executor of its own, with which it ends.
+fn serve(settings: Settings) -> (Runtime, Client) {
+    let runtime = Runtime::new().expect("an executor");
+    let server = runtime.block_on(Server::start(settings)).expect("a server");
+    let url = format!("http://{}", server.address());
+    runtime.spawn(async move { server.failed().await });
+    (runtime, Client::new(&url, None, &Credentials::Nobody))
 }
 
 /// Gives the watcher the rights that an operator would, and waits until they count.

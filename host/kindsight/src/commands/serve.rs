@@ -34,11 +34,16 @@ pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
 }
 
 fn settings(args: ServeArgs, cluster_changes: ClusterChanges) -> anyhow::Result<Settings> {
-    let DataDir { store, cache } = DataDir::open(&args.data_dir)?;
+    let DataDir {
+        store,
+        cache,
+        remembered,
+    } = DataDir::open(&args.data_dir)?;
     let limits = args.interpreter_limits.limits();
     let clusters = cluster_changes.borrow().clone();
     Ok(Settings {
         store,
+        remembered,
         cache: Some(cache),
         interpreters: args.interpreters,
         replace_built_in: args.replace_built_in,

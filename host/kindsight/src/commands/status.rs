@@ -3,7 +3,7 @@
 mod answer;
 mod events;
 mod followed;
-mod subject;
+pub(crate) mod subject;
 mod wait;
 mod watch;
 

@@ -10,6 +10,7 @@ mod demo;
 mod diff;
 mod following;
 mod goldens;
+mod history;
 mod interpret;
 mod interpreters;
 mod kubeconfig;

@@ -1,15 +1,17 @@
 //! The state of an application that was found in the clusters: it comes and goes with what they report.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use kindsight_clusters::ApplicationReport;
 use kindsight_interpreter::{Interpreters, Published};
 use kindsight_model::{ClusterName, DigName};
+use kindsight_status::{ClusterView, ConnectionView, Staleness};
 
 use super::ApplicationState;
 use crate::judge::Judge;
-use crate::placement::Placement;
+use crate::placement::{Placement, Uncovered};
 
 impl ApplicationState {
     /// An application of which nothing was reported yet, judged by this set.
@@ -25,6 +27,22 @@ impl ApplicationState {
         }
     }
 
+    /// Adds what was last known of an app in a cluster before the start.
+    pub(crate) fn remember(&mut self, app: &Arc<str>, view: ClusterView, stale: Staleness) {
+        let cluster = view.cluster().clone();
+        if let Some(placement) = self.place(app, &cluster) {
+            *placement = Placement::remembered(view, stale);
+        }
+    }
+
+    /// Apps that are shown in this cluster as they were before the start.
+    pub(crate) fn remembered_in(&self, cluster: &ClusterName) -> Vec<Arc<str>> {
+        let is_remembered = |it: &Placement| it.cluster() == cluster && it.is_remembered();
+        let apps = self.apps.iter();
+        let apps = apps.filter(|(_, placements)| placements.iter().any(is_remembered));
+        apps.map(|(app, _)| Arc::clone(app)).collect()
+    }
+
     /// Handles the report of a cluster on one app, and judges it. Returns whether verdicts of the next set on
     /// the previous report were discarded.
     pub(crate) fn report(
@@ -32,7 +50,7 @@ impl ApplicationState {
         cluster: &ClusterName,
         report: ApplicationReport,
         interpreters: &Interpreters,
-        gone_for: Duration,
+        absence: (Duration, Uncovered<'_>),
         now_ms: i64,
     ) -> bool {
         let app = Arc::clone(&report.app);
@@ -41,7 +59,7 @@ impl ApplicationState {
         let judge = Judge { interpreters, set };
         let placement = self.place(&app, cluster);
         let is_set_back =
-            placement.is_some_and(|it| it.report_found(report, judge, gone_for, now_ms));
+            placement.is_some_and(|it| it.report_found(report, judge, absence, now_ms));
         self.remove_placements(Placement::is_empty);
         is_set_back
     }
@@ -63,8 +81,16 @@ impl ApplicationState {
     }
 
     /// Forgets what is gone for long enough. Returns whether there was any.
-    pub(crate) fn forget_gone(&mut self, gone_for: Duration, now_ms: i64) -> bool {
-        let forgotten = self.placements().map(|it| it.forget_gone(gone_for, now_ms));
+    pub(crate) fn forget_gone(
+        &mut self,
+        gone_for: Duration,
+        connections: &HashMap<ClusterName, ConnectionView>,
+        now_ms: i64,
+    ) -> bool {
+        let forgotten = self.placements().map(|it| {
+            let uncovered = Uncovered::of(connections.get(it.cluster()));
+            it.forget_gone(gone_for, uncovered, now_ms)
+        });
         let is_any = forgotten.filter(|&did| did).count() > 0;
         self.remove_placements(Placement::is_empty);
         is_any

@@ -50,7 +50,7 @@ impl Pipeline {
                 tracing::info!(%cluster, %deployment, "cluster no longer reports on this app");
                 self.unclaimed
                     .forget(|of, it| *of == cluster && it.deployment == deployment);
-                self.change(&deployment, &cluster, |placement, _| {
+                self.change(&deployment, &cluster, now_ms, |placement, _| {
                     placement.silent(now_ms)
                 });
             }
@@ -63,7 +63,14 @@ impl Pipeline {
             ClusterEvent::Added { cluster } => self.expect_cluster(&cluster, now_ms),
             ClusterEvent::Removed { cluster } => self.forget_cluster(&cluster, now_ms),
             ClusterEvent::Facts { cluster, facts } => {
-                self.change_connection(&cluster, now_ms, |it| it.facts = Some(shown(*facts)));
+                let facts = shown(*facts);
+                let known = self.connections.get(&cluster);
+                let known = known.and_then(|it| it.facts.as_ref());
+                if known.is_some_and(|known| known.not_covered != facts.not_covered) {
+                    // What is missing since the start may be known to be gone now.
+                    self.forget_at_ms = Some(now_ms);
+                }
+                self.change_connection(&cluster, now_ms, |it| it.facts = Some(facts));
             }
             ClusterEvent::Unreadable {
                 cluster,
@@ -74,7 +81,7 @@ impl Pipeline {
             } => {
                 tracing::warn!(%cluster, origin, error, "report not readable");
                 if let Some(deployment) = deployment {
-                    self.change(&deployment, &cluster, |placement, _| {
+                    self.change(&deployment, &cluster, now_ms, |placement, _| {
                         placement.fault(origin, &error, may_be_newer, now_ms)
                     });
                 }
@@ -89,7 +96,7 @@ impl Pipeline {
 
     fn faults(&mut self, cluster: &ClusterName, faults: Vec<String>, now_ms: i64) {
         let faults: Arc<[Arc<str>]> = faults.into_iter().map(Arc::from).collect();
-        self.change_all(cluster, |it| it.set_cluster_faults(&faults));
+        self.change_all(cluster, now_ms, |it| it.set_cluster_faults(&faults));
         self.change_connection(cluster, now_ms, |it| it.faults = Arc::clone(&faults));
         // None is what a placement begins with.
         self.cluster_faults.remove(cluster);
@@ -105,7 +112,7 @@ impl Pipeline {
             since_ms: known.map_or(now_ms, |known| known.since_ms),
             reason: reason.into(),
         };
-        self.change_all(cluster, |placement| placement.unreachable(&cause));
+        self.change_all(cluster, now_ms, |placement| placement.unreachable(&cause));
         self.change_connection(cluster, now_ms, |it| {
             it.state = ConnectionState::Stale;
             it.since_ms = cause.since_ms;
@@ -116,7 +123,8 @@ impl Pipeline {
 
     fn synced(&mut self, cluster: &ClusterName, now_ms: i64) {
         self.unreachable.remove(cluster);
-        self.change_all(cluster, |placement| placement.synced(now_ms));
+        self.forget_remembered(cluster, now_ms);
+        self.change_all(cluster, now_ms, |placement| placement.synced(now_ms));
         self.change_connection(cluster, now_ms, |it| {
             if it.state != ConnectionState::Connected {
                 it.state = ConnectionState::Connected;
@@ -145,8 +153,8 @@ impl Pipeline {
             facts: None,
         });
         change(connection);
-        self.read_model
-            .publish_connection(cluster, Some(connection.clone()));
+        let read_model = self.publisher.read_model();
+        read_model.publish_connection(cluster, Some(connection.clone()));
     }
 }
 

@@ -2,10 +2,11 @@
 
 use kindsight_clusters::ApplicationReport;
 use kindsight_model::ClusterName;
+use kindsight_status::ApplicationKey;
 
-use super::{Pipeline, publish};
+use super::Pipeline;
 use crate::application_state::ApplicationState;
-use crate::key::Key;
+use crate::placement::Uncovered;
 
 impl Pipeline {
     /// Judges what a cluster has of an app of an application that nobody recorded: one that was found, or one of
@@ -17,20 +18,21 @@ impl Pipeline {
         now_ms: i64,
     ) {
         let name = report.application.clone();
-        let key = Key::Found(name.clone());
+        let key = ApplicationKey::Found(name.clone());
         let is_nothing = report.objects.is_empty() && report.rejected.is_empty();
         if is_nothing && !self.states.contains_key(&key) {
             return;
         }
         let (goal, gone_for) = (self.swap.goal(), self.gone_for);
+        let absence = (gone_for, Uncovered::of(self.connections.get(cluster)));
         let state = self.states.entry(key.clone());
         let state = state.or_insert_with(|| {
-            if self.read_model.inspect(|it| it.is_recorded(&name)) {
+            if self.publisher.read_model().inspect(|it| it.is_recorded(&name)) {
                 tracing::warn!(application = %name, "an application of the configuration has the name of a deployment intent group, which is answered instead; give it another name");
             }
             ApplicationState::found(name, goal)
         });
-        let is_set_back = state.report(cluster, report, &self.interpreters, gone_for, now_ms);
+        let is_set_back = state.report(cluster, report, &self.interpreters, absence, now_ms);
         if let Some(faults) = self.cluster_faults.get(cluster) {
             state.change_all(cluster, |it| it.set_cluster_faults(faults));
         }
@@ -41,7 +43,7 @@ impl Pipeline {
         let forget_at_ms = state.forget_at_ms(gone_for);
         self.forget_at_ms = self.forget_at_ms.into_iter().chain(forget_at_ms).min();
         self.note_report(&key, is_set_back);
-        self.publish_found(&key);
+        self.publish_found(&key, now_ms);
     }
 
     /// Forgets what is gone for long enough, if anything may be.
@@ -52,7 +54,7 @@ impl Pipeline {
         let mut changed = Vec::new();
         let mut next: Option<i64> = None;
         for (key, state) in &mut self.states {
-            if state.forget_gone(self.gone_for, now_ms) {
+            if state.forget_gone(self.gone_for, &self.connections, now_ms) {
                 changed.push(key.clone());
             }
             next = next
@@ -62,7 +64,7 @@ impl Pipeline {
         }
         self.forget_at_ms = next;
         for key in changed {
-            self.publish_found(&key);
+            self.publish_found(&key, now_ms);
         }
     }
 
@@ -76,8 +78,8 @@ impl Pipeline {
         let mut changed = Vec::new();
         for (key, state) in &mut self.states {
             let is_changed = match key {
-                Key::Found(_) => state.forget_cluster(cluster),
-                Key::Context(_) => {
+                ApplicationKey::Found(_) => state.forget_cluster(cluster),
+                ApplicationKey::Context(_) => {
                     state.change_all(cluster, |it| it.set_cluster_faults(&[].into()));
                     state.change_all(cluster, |it| it.removed(now_ms))
                 }
@@ -87,23 +89,27 @@ impl Pipeline {
             }
         }
         for key in changed {
-            self.publish_found(&key);
+            self.publish_found(&key, now_ms);
+            if key.context().is_none() {
+                self.publisher.forget_history(&key, cluster);
+            }
         }
         if self.connections.remove(cluster).is_some() {
-            self.read_model.publish_connection(cluster, None);
+            let read_model = self.publisher.read_model();
+            read_model.publish_connection(cluster, None);
         }
     }
 
     /// Publishes an application, or forgets it where nothing is left of it.
-    fn publish_found(&mut self, key: &Key) {
+    fn publish_found(&mut self, key: &ApplicationKey, now_ms: i64) {
         let Some(state) = self.states.get(key) else {
             return;
         };
-        if matches!(key, Key::Found(_)) && state.is_empty() {
+        if matches!(key, ApplicationKey::Found(_)) && state.is_empty() {
             self.states.remove(key);
-            key.publish(&self.read_model, None);
+            self.publisher.remove(key);
         } else {
-            publish(&self.read_model, key, state);
+            self.publisher.publish(key, state.view(key), now_ms);
         }
     }
 }

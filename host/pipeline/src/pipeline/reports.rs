@@ -3,11 +3,11 @@
 use kindsight_appcontext::Recorded;
 use kindsight_clusters::DeploymentReport;
 use kindsight_model::{Bundle, ClusterName, DeploymentId};
+use kindsight_status::ApplicationKey;
 use kindsight_store::{Revision, chain};
 
-use super::{Pipeline, publish};
+use super::Pipeline;
 use crate::judge::Judge;
-use crate::key::Key;
 use crate::placement::Placement;
 
 /// Maximum number of own changes that the store has not notified of yet; of more, the oldest is forgotten
@@ -17,7 +17,7 @@ const OWN_REVISIONS_MAX: usize = 64 * 1024;
 impl Pipeline {
     /// Stores a bundle, and judges it where it changed.
     pub(super) fn report(&mut self, cluster: &ClusterName, mut bundle: Bundle, now_ms: i64) {
-        let key = Key::Context(bundle.deployment.context.clone());
+        let key = ApplicationKey::Context(bundle.deployment.context.clone());
         if !self.states.contains_key(&key) {
             // The context was written, but the store has not notified of it yet. Read before the report is
             // stored: what is stored tells what its reporter covers.
@@ -52,7 +52,7 @@ impl Pipeline {
             self.refresh(&deployment.context, now_ms);
         }
         let mut is_set_back = false;
-        self.change(&deployment, cluster, |placement, judge| {
+        self.change(&deployment, cluster, now_ms, |placement, judge| {
             is_set_back = placement.report(bundle, judge, now_ms);
             true
         });
@@ -70,7 +70,7 @@ impl Pipeline {
         let deployment = report.deployment.clone();
         let unreachable = self.unreachable.get(cluster).cloned();
         let mut is_set_back = false;
-        self.change(&deployment, cluster, |placement, judge| {
+        self.change(&deployment, cluster, now_ms, |placement, judge| {
             is_set_back = placement.report_seen(report, judge, now_ms);
             // While a part of the cluster is not heard, what came may be out of date too.
             if let Some(cause) = &unreachable {
@@ -78,7 +78,7 @@ impl Pipeline {
             }
             true
         });
-        self.note_report(&Key::Context(deployment.context), is_set_back);
+        self.note_report(&ApplicationKey::Context(deployment.context), is_set_back);
     }
 
     fn note_own(&mut self, revision: Revision) {
@@ -89,7 +89,7 @@ impl Pipeline {
     }
 
     /// Records the order of reports: after a swap, applications with the latest reports are judged first.
-    pub(super) fn note_report(&mut self, key: &Key, is_set_back: bool) {
+    pub(super) fn note_report(&mut self, key: &ApplicationKey, is_set_back: bool) {
         self.reports += 1;
         if let Some(state) = self.states.get_mut(key) {
             let before = std::mem::replace(&mut state.last_report, self.reports);
@@ -103,14 +103,15 @@ impl Pipeline {
         &mut self,
         deployment: &DeploymentId,
         cluster: &ClusterName,
+        now_ms: i64,
         change: impl FnOnce(&mut Placement, Judge<'_>) -> bool,
     ) {
         let DeploymentId { context, app } = deployment;
-        let key = Key::Context(context.clone());
+        let key = ApplicationKey::Context(context.clone());
         if let Some(state) = self.states.get_mut(&key)
             && state.change(app, cluster, &self.interpreters, change)
         {
-            publish(&self.read_model, &key, state);
+            self.publisher.publish(&key, state.view(&key), now_ms);
         }
     }
 
@@ -119,11 +120,12 @@ impl Pipeline {
     pub(super) fn change_all(
         &mut self,
         cluster: &ClusterName,
+        now_ms: i64,
         change: impl Fn(&mut Placement) -> bool,
     ) {
         for (key, state) in &mut self.states {
             if state.change_all(cluster, &change) {
-                publish(&self.read_model, key, state);
+                self.publisher.publish(key, state.view(key), now_ms);
             }
         }
     }

@@ -78,8 +78,8 @@ impl Placement {
 
     pub(super) fn report_state(&self) -> Report {
         match &self.reported {
-            None => Report::NotYet,
-            Some(_) => Report::Received {
+            None if !self.is_remembered => Report::NotYet,
+            _ => Report::Received {
                 stale: self.staleness.shown(),
             },
         }

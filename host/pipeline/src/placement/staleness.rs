@@ -15,6 +15,8 @@ const REMOVED: &str = "the cluster is no longer configured; its last report is s
 pub(super) struct Staleness {
     /// The report comes from the store: the cluster has not reported since the start.
     is_remembered: bool,
+    /// What is shown was known before the start, and the cluster was not heard since.
+    not_heard: Option<Shown>,
     /// The cluster cannot be reached.
     unreachable: Option<Shown>,
     /// The cluster no longer reports on this app; for a report from the store, since the first listing after
@@ -29,13 +31,36 @@ pub(super) struct Staleness {
 impl Staleness {
     /// Since when the report may be out of date for any cause, with the reason of the first.
     pub(super) fn shown(&self) -> Option<Shown> {
+        if let (Some(not_heard), Some(unreachable)) = (&self.not_heard, &self.unreachable) {
+            // Why it is not heard says more than that it is not.
+            return Some(Shown {
+                since_ms: not_heard.since_ms.min(unreachable.since_ms),
+                reason: Arc::clone(&unreachable.reason),
+            });
+        }
         let causes = [
+            &self.not_heard,
             &self.unreachable,
             &self.silent,
             &self.removed,
             &self.unreadable,
         ];
         causes.into_iter().flatten().min().cloned()
+    }
+
+    /// Marks what is shown as known from before the start.
+    pub(super) fn not_heard(&mut self, since: Shown) {
+        self.not_heard = Some(since);
+    }
+
+    /// Since when what is shown is known from before the start; none where it was heard since.
+    pub(super) fn into_not_heard(self) -> Option<Shown> {
+        self.not_heard
+    }
+
+    /// Marks the cluster as heard since the start.
+    pub(super) fn heard(&mut self) {
+        self.not_heard = None;
     }
 
     /// Returns whether the report comes from the store.

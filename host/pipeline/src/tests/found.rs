@@ -1,7 +1,9 @@
 //! Applications that nobody recorded: they come and go with what clusters report of them.
 
 mod gone;
+mod history;
 mod reports;
+mod restart;
 
 use std::sync::Arc;
 

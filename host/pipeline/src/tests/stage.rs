@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use kindsight_appcontext::{AppContexts, ContextMeta, NewApp, NewCluster, NewContext};
 use kindsight_clusters::ClusterEvent;
@@ -10,6 +11,8 @@ use kindsight_model::{Bundle, ContextId, DeploymentId, DigName, Source, decode_s
 use kindsight_status::{ContextView, ReadModel, ResourceView};
 use kindsight_store::{RedbStore, Store};
 
+use crate::remembered::RememberedFile;
+use crate::remembered::writer::Writer;
 use crate::{Event, Pipeline};
 
 /// The one cluster of every app.
@@ -24,7 +27,7 @@ pub(super) struct Stage {
     loaded: BTreeMap<&'static str, Arc<Interpreter>>,
     pub(super) store: Arc<dyn Store>,
     pub(super) read_model: Arc<ReadModel>,
-    _folder: tempfile::TempDir,
+    pub(super) folder: tempfile::TempDir,
 }
 
 impl Stage {
@@ -64,8 +67,33 @@ impl Stage {
             loaded,
             store,
             read_model,
-            _folder: folder,
+            folder,
         }
+    }
+
+    /// Opens the file of what is known.
+    pub(super) fn file(&self) -> RememberedFile {
+        let file = self.folder.path().join("remembered.redb");
+        RememberedFile::open(Arc::new(RedbStore::open(&file).unwrap())).unwrap()
+    }
+
+    /// Writes what is known.
+    pub(super) fn keep(&self, now_ms: i64) {
+        Writer::new(self.file(), Arc::clone(&self.read_model)).write(now_ms, true);
+    }
+
+    /// Starts again, over what was kept and with these clusters.
+    pub(super) fn start_again(&mut self, clusters: &[&str], gone_for: Duration, now_ms: i64) {
+        self.read_model = Arc::default();
+        let (store, interpreters) = (Arc::clone(&self.store), Arc::clone(&self.interpreters));
+        let pipeline = Pipeline::new(store, interpreters, Arc::clone(&self.read_model));
+        self.pipeline = pipeline.listing_gone_for(gone_for);
+        for cluster in clusters {
+            let cluster = cluster.parse().unwrap();
+            self.pipeline.expect_cluster(&cluster, now_ms);
+        }
+        self.pipeline.remember(&mut self.file(), now_ms);
+        let _ = self.pipeline.load(now_ms).unwrap();
     }
 
     /// Takes the pipeline out, leaving an empty one.

@@ -1,6 +1,10 @@
 //! Lists of applications and clusters, and the status of applications that were found.
 
-use kindsight_status::{ConnectionState, ConnectionView, FactsView, Reported};
+use kindsight_model::{Digest, InterpretedBy};
+use kindsight_status::{
+    ApplicationKey, Before, ConnectionState, ConnectionView, FactsView, Reported, TransitionCause,
+    transitions,
+};
 
 use super::*;
 
@@ -9,6 +13,16 @@ pub(super) const SHOP: &str =
 
 pub(super) fn shop() -> DigName {
     DigName::found("shop", Some("web")).unwrap()
+}
+
+/// By an interpreter.
+fn crashing() -> Verdict {
+    let by = InterpretedBy::new("apps".parse().unwrap(), "1.0.0", Digest::of(b"apps"));
+    let verdict = Verdict {
+        since_ms: Some(0),
+        ..Verdict::host(Phase::Failed, "Crashing", "it crashes")
+    };
+    verdict.given_by(&Arc::new(by))
 }
 
 /// An application that was found, which failed, and the connection to its cluster, which was lost.
@@ -21,7 +35,7 @@ pub(super) fn publish(read_model: &ReadModel) {
         expected: Vec::new(),
         reported: Some(Reported {
             objects: [Object::from_json(front).unwrap()].into(),
-            verdicts: vec![Verdict::host(Phase::Failed, "Crashing", "it crashes")],
+            verdicts: vec![crashing()],
             hooks: [].into(),
             ..Reported::default()
         }),
@@ -38,7 +52,10 @@ pub(super) fn publish(read_model: &ReadModel) {
         }],
         faults: Vec::new(),
     };
-    read_model.publish_found(&shop(), Some(view));
+    let of = ApplicationKey::Found(shop());
+    let cause = TransitionCause::Interpreters;
+    let transitions = transitions(Before::Nothing, &view, cause, 0);
+    read_model.publish_with(&of, view, transitions);
     let connection = ConnectionView {
         state: ConnectionState::Stale,
         since_ms: 0,
@@ -142,4 +159,41 @@ async fn every_cluster_is_listed_with_its_connection() {
     get("/v2/clusters?name=prod")
         .await
         .problem(StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn a_history_is_answered_beside_the_status_and_what_is_wrong_is_told() {
+    let history = SHOP.replace("/status", "/history");
+    let json = get(&format!("{history}?resource=front&limit=1"))
+        .await
+        .json();
+    let transition = &json["transitions"][0];
+    assert_eq!(json["transitions"].as_array().unwrap().len(), 1);
+    assert_eq!(transition["to"]["state"], "Failed");
+    assert_eq!(transition["cause"], "interpreters");
+    assert_eq!(transition["interpreter"]["name"], "apps");
+    let json = get(&history).await.json();
+    assert_eq!(json["transitions"].as_array().unwrap().len(), 2);
+    // One that was recorded, of which nothing is told.
+    let recorded = get(&STATUS.replace("/status", "/history")).await.json();
+    assert_eq!(
+        (&recorded["instance"], &recorded["transitions"]),
+        (&"7".into(), &Value::from(vec![0; 0]))
+    );
+    for (wrong, status) in [
+        ("?resource=other", StatusCode::NOT_FOUND),
+        ("?limit=0", StatusCode::BAD_REQUEST),
+        ("?type=cluster", StatusCode::BAD_REQUEST),
+        ("?instance=7", StatusCode::BAD_REQUEST),
+    ] {
+        get(&format!("{history}{wrong}")).await.problem(status);
+    }
+    let answer = get(&history.replace("/web/", "/other/")).await;
+    answer.problem(StatusCode::NOT_FOUND);
+    let answer = get(&format!(
+        "{}?instance=9",
+        STATUS.replace("/status", "/history")
+    ))
+    .await;
+    answer.problem(StatusCode::NOT_FOUND);
 }

@@ -172,11 +172,22 @@ async fn every_member_of_the_lists_of_applications_and_clusters_is_described() {
     walk.met.insert("Application/message".to_owned());
     walk.named("ApplicationList", &get("/v2/applications").await.json());
     walk.named("ClusterList", &get("/v2/clusters").await.json());
+    let history = applications::SHOP.replace("/status", "/history");
+    walk.named("History", &get(&history).await.json());
+    for member in ["instance", "message", "next", "dropped"] {
+        walk.met.insert(format!("History/{member}"));
+    }
+    walk.met.insert("Transition/from".to_owned());
+    walk.met
+        .insert("CompositeApp/composite-profile-name".to_owned());
     walk.check_met(&[
         "ApplicationList",
         "WorstResource",
         "ClusterList",
         "ClusterConnection",
+        "History",
+        "Transition",
+        "PhaseAndState",
     ]);
 }
 

@@ -107,8 +107,10 @@ impl<'a> Index<'a> {
             names_without_uid: map_for(0),
         };
         for (position, resource) in resources.iter().enumerate() {
-            if let Some(object) = &resource.object {
-                index.add(object, position);
+            match &resource.object {
+                Some(object) => index.add(object, position),
+                None if resource.role != Role::Sent => index.add_by_name(resource, position),
+                None => {}
             }
         }
         index
@@ -123,6 +125,15 @@ impl<'a> Index<'a> {
         } else {
             self.uids.entry(&object.uid).or_insert(position);
         }
+    }
+
+    /// Adds a resource without its object, whose uid is not known: it cannot be read, or was known before the
+    /// start.
+    fn add_by_name(&mut self, resource: &'a ResourceView, position: usize) {
+        let name: Name<'a> = (&resource.gvk.kind, &resource.namespace, &resource.name);
+        self.names.entry(name).or_default().add(position);
+        let without_uid = self.names_without_uid.entry(name).or_default();
+        without_uid.add(position);
     }
 
     /// The object that a reference means: by uid where both have one, else by Kind and name in the

@@ -11,7 +11,7 @@ const NAMES_SHOWN_MAX: usize = 20;
 
 /// The subjects that a name may mean.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Resolved<'a> {
+pub(crate) enum Resolved<'a> {
     /// The full name of one application, or a cluster.
     One(Cow<'a, str>),
     /// The full names of several applications.
@@ -22,7 +22,7 @@ pub(super) enum Resolved<'a> {
 ///
 /// # Errors
 /// When the server cannot be reached, or knows no such application.
-pub(super) fn resolved<'a>(server: &str, name: &'a str) -> anyhow::Result<Resolved<'a>> {
+pub(crate) fn resolved<'a>(server: &str, name: &'a str) -> anyhow::Result<Resolved<'a>> {
     if name.contains('+') || name.matches('/').count() == 3 {
         return Ok(Resolved::One(name.into()));
     }
@@ -40,7 +40,7 @@ pub(super) fn resolved<'a>(server: &str, name: &'a str) -> anyhow::Result<Resolv
 }
 
 /// The text about a name that several applications have.
-pub(super) fn ambiguous(name: &str, names: &[String]) -> String {
+pub(crate) fn ambiguous(name: &str, names: &[String]) -> String {
     let mut text = format!(
         "{} applications are named `{name}`; name one in full:",
         names.len()

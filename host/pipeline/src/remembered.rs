@@ -1,0 +1,183 @@
+//! What is known survives a restart: verdicts on found applications, and the histories of all.
+//!
+//! Kept in a store of its own, never in that of the contexts: written by a task that reads what is published, a
+//! few seconds later and only what changed, and read once at the start. Objects are never kept, so a verdict is
+//! shown as it was, and marked as stale until its cluster is heard.
+
+mod format;
+mod keys;
+mod pending;
+mod transitions;
+mod values;
+pub(crate) mod writer;
+
+use std::collections::BTreeMap;
+use std::hash::BuildHasher;
+use std::sync::{Arc, LazyLock};
+
+use kindsight_model::{ClusterName, DigName};
+use kindsight_status::{ApplicationHistory, ApplicationKey, ResourceView};
+use kindsight_store::{Batch, Error, Store};
+
+use format::{StoredCluster, StoredPlacement, StoredVersion};
+use transitions::{StoredHistory, StoredTransition};
+
+/// The version of the format that this release writes.
+pub const REMEMBERED_VERSION: u64 = 1;
+
+/// Maximum size of everything that is kept, in bytes; what comes beyond it is not kept.
+pub const REMEMBERED_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// Hashes values, to know those that did not change. Seeded anew in each process, since clusters choose them.
+static VALUE_HASHER: LazyLock<foldhash::quality::RandomState> = LazyLock::new(Default::default);
+
+/// A file of what was last known: what it holds, and how it is written.
+pub struct RememberedFile {
+    store: Arc<dyn Store>,
+    /// What was in it; none once it was taken.
+    remembered: Option<Remembered>,
+    /// What is in it now.
+    entries: BTreeMap<String, Entry>,
+}
+
+/// A value that is in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Entry {
+    hash: u64,
+    bytes: usize,
+}
+
+impl Entry {
+    fn of(key: &str, value: &[u8]) -> Self {
+        Self {
+            hash: VALUE_HASHER.hash_one(value),
+            bytes: key.len() + value.len(),
+        }
+    }
+}
+
+/// What was last known before the start.
+#[derive(Default)]
+pub(crate) struct Remembered {
+    /// Apps of found applications in clusters.
+    pub(crate) placements: Vec<RememberedPlacement>,
+    pub(crate) histories: BTreeMap<ApplicationKey, ApplicationHistory>,
+    /// Times until when what was known of a cluster was current, in Unix milliseconds.
+    pub(crate) current_until_ms: BTreeMap<ClusterName, i64>,
+}
+
+/// An app of a found application in a cluster, as it was last known.
+pub(crate) struct RememberedPlacement {
+    pub(crate) application: DigName,
+    pub(crate) app: Arc<str>,
+    pub(crate) cluster: ClusterName,
+    /// Its resources, with the marks of the objects that they had.
+    pub(crate) resources: Vec<(ResourceView, Option<Arc<str>>)>,
+}
+
+impl RememberedFile {
+    /// Reads what a store holds, or marks a new one as a file of this version. Nobody else may use the store.
+    ///
+    /// A value that cannot be read is logged, left out, and deleted with the next write.
+    ///
+    /// # Errors
+    /// [`Error::UnknownVersion`] where a later release wrote it, [`Error::Unreadable`] where the mark of its
+    /// version is damaged, and any other where the store fails.
+    pub fn open(store: Arc<dyn Store>) -> Result<Self, Error> {
+        check_version(&*store)?;
+        let mut file = Self {
+            store,
+            remembered: None,
+            entries: BTreeMap::new(),
+        };
+        let mut reader = Reader::default();
+        for (key, value) in file.store.range(keys::PREFIX)?.entries {
+            if key != keys::VERSION {
+                reader.read(&key, &value);
+                file.entries.insert(key.clone(), Entry::of(&key, &value));
+            }
+        }
+        if let Some(key) = reader.unreadable.first() {
+            tracing::warn!(
+                key,
+                values = reader.unreadable.len(),
+                "some of what was last known cannot be read; it is left out"
+            );
+        }
+        file.remembered = Some(reader.remembered);
+        Ok(file)
+    }
+
+    /// Takes what was in it at the start.
+    pub(crate) fn take(&mut self) -> Remembered {
+        self.remembered.take().unwrap_or_default()
+    }
+}
+
+fn check_version(store: &dyn Store) -> Result<(), Error> {
+    let Some(mark) = store.get(keys::VERSION)? else {
+        let mark = StoredVersion {
+            version: REMEMBERED_VERSION,
+        };
+        let batch = Batch::new().put(keys::VERSION, format::written(&mark));
+        return store.apply(&batch).map(drop);
+    };
+    let mark: StoredVersion = serde_json::from_slice(&mark).map_err(|error| Error::Unreadable {
+        key: keys::VERSION.to_owned(),
+        why: error.to_string(),
+    })?;
+    if mark.version == REMEMBERED_VERSION {
+        return Ok(());
+    }
+    Err(Error::UnknownVersion {
+        key: keys::VERSION.to_owned(),
+        found: mark.version,
+        known: REMEMBERED_VERSION,
+    })
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Reader {
+    remembered: Remembered,
+    unreadable: Vec<String>,
+}
+
+impl Reader {
+    fn read(&mut self, key: &str, value: &[u8]) {
+        if self.try_read(key, value).is_none() {
+            self.unreadable.push(key.to_owned());
+        }
+    }
+
+    fn try_read(&mut self, key: &str, value: &[u8]) -> Option<()> {
+        match keys::kind_of(key)? {
+            keys::Kind::Cluster => {
+                let stored: StoredCluster = serde_json::from_slice(value).ok()?;
+                let times = &mut self.remembered.current_until_ms;
+                times.insert(stored.cluster.parse().ok()?, stored.current_until_ms);
+            }
+            keys::Kind::Placement => {
+                let stored: StoredPlacement = serde_json::from_slice(value).ok()?;
+                self.remembered.placements.push(stored.read()?);
+            }
+            keys::Kind::History => {
+                let stored: StoredHistory = serde_json::from_slice(value).ok()?;
+                let of = transitions::application(&stored.of)?;
+                let history = self.remembered.histories.entry(of).or_default();
+                history.dropped = stored.dropped;
+            }
+            keys::Kind::Transition => {
+                let stored: StoredTransition = serde_json::from_slice(value).ok()?;
+                let of = transitions::application(&stored.of)?;
+                let history = self.remembered.histories.entry(of).or_default();
+                // In order of the keys, which is that of the ids.
+                history.transitions.push(stored.read()?);
+            }
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+//! The stored form of verdicts on found applications. A change of it is another version.
+
+use std::sync::Arc;
+
+use kindsight_model::{DigName, Gvk, InterpretedBy, Phase, Verdict};
+use kindsight_status::{ClusterView, ResourceView, Role, object_mark};
+use serde::{Deserialize, Serialize};
+
+use super::RememberedPlacement;
+
+/// The mark of the version.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct StoredVersion {
+    pub(super) version: u64,
+}
+
+/// A cluster.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct StoredCluster {
+    pub(super) cluster: String,
+    pub(super) current_until_ms: i64,
+}
+
+/// An app of a found application in a cluster.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct StoredPlacement {
+    application: String,
+    app: Arc<str>,
+    cluster: String,
+    /// The interpreters that the resources name by their positions.
+    interpreters: Vec<InterpretedBy>,
+    resources: Vec<StoredResource>,
+}
+
+/// A resource, without its object.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct StoredResource {
+    #[serde(rename = "GVK")]
+    gvk: Gvk,
+    namespace: Arc<str>,
+    name: Arc<str>,
+    role: StoredRole,
+    phase: Phase,
+    state: Arc<str>,
+    reason: Arc<str>,
+    message: Arc<str>,
+    /// Since when by the object itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    told_since_ms: Option<i64>,
+    /// Since when as it is shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    since_ms: Option<i64>,
+    /// Position of the interpreter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    by: Option<usize>,
+    /// Position of the owner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    owner: Option<usize>,
+    /// Mark of the object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    object: Option<Arc<str>>,
+}
+
+/// The roles that a resource of a found application may have.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum StoredRole {
+    Here,
+    Hook,
+    Gone,
+}
+
+/// JSON of a value. Values of this module always are.
+pub(super) fn written(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).unwrap_or_default()
+}
+
+impl StoredPlacement {
+    /// The stored form of a view.
+    pub(super) fn of(application: &DigName, app: &Arc<str>, view: &ClusterView) -> Self {
+        let mut interpreters: Vec<InterpretedBy> = Vec::new();
+        let mut by = |verdict: &Verdict| {
+            let by = verdict.by.as_deref()?;
+            let is_it = |it: &InterpretedBy| it.digest == by.digest && it.name == by.name;
+            let known = interpreters.iter().position(is_it);
+            Some(known.unwrap_or_else(|| {
+                interpreters.push(by.clone());
+                interpreters.len() - 1
+            }))
+        };
+        let resources = view.resources().iter().enumerate();
+        let resources = resources.map(|(at, it)| StoredResource {
+            gvk: it.gvk.clone(),
+            namespace: Arc::clone(&it.namespace),
+            name: Arc::clone(&it.name),
+            role: match it.role {
+                Role::Sent | Role::Unsent => StoredRole::Here,
+                Role::Hook => StoredRole::Hook,
+                Role::Gone => StoredRole::Gone,
+            },
+            phase: it.verdict.phase,
+            state: Arc::clone(&it.verdict.state),
+            reason: Arc::clone(&it.verdict.reason),
+            message: Arc::clone(&it.verdict.message),
+            told_since_ms: it.verdict.since_ms,
+            since_ms: it.since_ms,
+            by: by(&it.verdict),
+            owner: it.owner,
+            object: match &it.object {
+                Some(object) => Some(object_mark(object)),
+                None => view.object_mark(at).cloned(),
+            },
+        });
+        Self {
+            application: application.to_string(),
+            app: Arc::clone(app),
+            cluster: view.cluster().to_string(),
+            resources: resources.collect(),
+            interpreters,
+        }
+    }
+
+    /// The placement; none where a name in it cannot be one.
+    pub(super) fn read(self) -> Option<RememberedPlacement> {
+        let interpreters: Vec<_> = self.interpreters.into_iter().map(Arc::new).collect();
+        let count = self.resources.len();
+        let resources = self.resources.into_iter().enumerate().map(|(at, it)| {
+            let verdict = Verdict {
+                phase: it.phase,
+                state: it.state,
+                reason: it.reason,
+                message: it.message,
+                since_ms: it.told_since_ms,
+                recheck_at_ms: None,
+                by: it.by.and_then(|by| interpreters.get(by).cloned()),
+            };
+            let resource = ResourceView {
+                gvk: it.gvk,
+                namespace: it.namespace,
+                name: it.name,
+                manifest: None,
+                rsync: None,
+                object: None,
+                verdict,
+                since_ms: it.since_ms,
+                role: match it.role {
+                    StoredRole::Here => Role::Unsent,
+                    StoredRole::Hook => Role::Hook,
+                    StoredRole::Gone => Role::Gone,
+                },
+                owner: it.owner.filter(|owner| *owner < count && *owner != at),
+            };
+            (resource, it.object)
+        });
+        Some(RememberedPlacement {
+            application: name(&self.application)?,
+            app: self.app,
+            cluster: self.cluster.parse().ok()?,
+            resources: resources.collect(),
+        })
+    }
+}
+
+/// The name of a found application.
+pub(super) fn name(text: &str) -> Option<DigName> {
+    let parts: Vec<&str> = text.split('/').collect();
+    let [project, composite_app, version, dig] = parts.as_slice() else {
+        return None;
+    };
+    DigName::new(project, composite_app, version, dig).ok()
+}

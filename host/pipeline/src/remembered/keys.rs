@@ -1,0 +1,73 @@
+//! Keys of what was last known.
+
+use kindsight_model::ClusterName;
+use kindsight_status::ApplicationKey;
+
+/// Prefix of every key.
+pub(super) const PREFIX: &str = "/kindsight/remembered/";
+
+/// Key of the mark of the version.
+pub(super) const VERSION: &str = "/kindsight/remembered/version/";
+
+/// Prefix of the keys of all applications.
+pub(super) const APPLICATIONS: &str = "/kindsight/remembered/applications/";
+
+/// Prefix of the keys of all clusters.
+pub(super) const CLUSTERS: &str = "/kindsight/remembered/clusters/";
+
+/// Kind of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Cluster,
+    Placement,
+    History,
+    Transition,
+}
+
+/// The kind of the value under a key; none for one that nobody writes.
+pub(super) fn kind_of(key: &str) -> Option<Kind> {
+    if key.starts_with(CLUSTERS) {
+        return Some(Kind::Cluster);
+    }
+    let key = key.strip_prefix(APPLICATIONS)?;
+    // The name of a found application has four parts; an app, at the end, may have any.
+    let parts: Vec<&str> = key.splitn(7, '/').collect();
+    let what = match parts.as_slice() {
+        ["context", _, what, ..] | ["found", _, _, _, _, what, ..] => *what,
+        _ => return None,
+    };
+    match what {
+        "history" => Some(Kind::History),
+        "placements" => Some(Kind::Placement),
+        "transitions" => Some(Kind::Transition),
+        _ => None,
+    }
+}
+
+/// Prefix of the keys of one application.
+pub(super) fn application(of: &ApplicationKey) -> String {
+    match of {
+        ApplicationKey::Context(id) => format!("{APPLICATIONS}context/{id}/"),
+        ApplicationKey::Found(name) => format!("{APPLICATIONS}found/{name}/"),
+    }
+}
+
+/// Key of an app in a cluster.
+pub(super) fn placement(of: &ApplicationKey, cluster: &ClusterName, app: &str) -> String {
+    format!("{}placements/{cluster}/{app}", application(of))
+}
+
+/// Key of what is known of a history as a whole.
+pub(super) fn history(of: &ApplicationKey) -> String {
+    format!("{}history/", application(of))
+}
+
+/// Key of a transition.
+pub(super) fn transition(of: &ApplicationKey, id: u64) -> String {
+    format!("{}transitions/{id:020}/", application(of))
+}
+
+/// Key of what is known of a cluster.
+pub(super) fn cluster(name: &ClusterName) -> String {
+    format!("{CLUSTERS}{name}/")
+}

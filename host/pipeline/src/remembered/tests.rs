@@ -1,0 +1,197 @@
+use expect_test::expect_file;
+use kindsight_model::{Digest, InterpretedBy, Object, Phase, Verdict};
+use kindsight_status::{
+    ClusterInput, PhaseState, Recorded, Reported, ResourceId, Transition, TransitionCause, Unseen,
+    project,
+};
+use kindsight_store::RedbStore;
+
+use super::pending::Pending;
+use super::*;
+
+impl RememberedFile {
+    /// The keys in the file.
+    pub(crate) fn keys(&self) -> Vec<String> {
+        self.entries.keys().cloned().collect()
+    }
+
+    /// Keys and values in the file.
+    pub(crate) fn values(&self) -> Vec<(String, Vec<u8>)> {
+        self.store.range(keys::PREFIX).unwrap().entries
+    }
+}
+
+fn object(name: &str) -> Object {
+    let json = format!(
+        r#"{{"apiVersion":"apps/v1","kind":"Deployment","metadata":{{"name":"{name}","namespace":"web"}}}}"#
+    );
+    Object::from_json(json).unwrap()
+}
+
+fn by() -> Arc<InterpretedBy> {
+    Arc::new(InterpretedBy::new(
+        "apps".parse().unwrap(),
+        "1.0.0",
+        Digest::of(b"apps"),
+    ))
+}
+
+fn shop() -> DigName {
+    DigName::found("shop", Some("web")).unwrap()
+}
+
+fn pretty(value: &impl serde::Serialize) -> String {
+    serde_json::to_string_pretty(value).unwrap()
+}
+
+#[test]
+fn the_stored_form_of_a_placement_is_what_was_reviewed() {
+    let verdict = Verdict {
+        since_ms: Some(500),
+        ..Verdict::host(Phase::Failed, "Crashing", "it crashes").given_by(&by())
+    };
+    let input = ClusterInput {
+        cluster: "p+c".parse().unwrap(),
+        namespace: "".into(),
+        expected: Vec::new(),
+        reported: Some(Reported {
+            objects: [object("front")].into(),
+            verdicts: vec![verdict],
+            ..Reported::default()
+        }),
+        unseen: vec![Unseen::gone(object("side"), 700)],
+        faults: Vec::new(),
+    };
+    let view = project(input, None, 1000);
+    let stored = StoredPlacement::of(&shop(), &"front".into(), &view);
+    let text = pretty(&stored);
+    expect_file!["tests/placement.json"].assert_eq(&(text.clone() + "\n"));
+    assert!(!text.contains("metadata"), "an object is kept");
+    let read: StoredPlacement = serde_json::from_str(&text).unwrap();
+    let read = read.read().unwrap();
+    let stale = kindsight_status::Staleness {
+        since_ms: 0,
+        reason: "".into(),
+    };
+    let again = kindsight_status::ClusterView::remembered(read.cluster, read.resources, stale);
+    let again = StoredPlacement::of(&shop(), &"front".into(), &again);
+    assert_eq!(pretty(&again), text);
+}
+
+#[test]
+fn the_stored_form_of_a_transition_is_what_was_reviewed() {
+    let state = |phase: Phase| PhaseState {
+        phase,
+        state: phase.state().into(),
+    };
+    let transition = Transition {
+        resource: Some(ResourceId {
+            app: "front".into(),
+            cluster: "p+c".parse().unwrap(),
+            gvk: kindsight_model::Gvk::new("apps", "v1", "Deployment"),
+            namespace: "web".into(),
+            name: "front".into(),
+        }),
+        from: Some(state(Phase::Ready)),
+        to: Some(state(Phase::Failed)),
+        at_ms: 1000,
+        since_ms: Some(500),
+        reason: "Crashing".into(),
+        message: "it crashes".into(),
+        by: Some(by()),
+        cause: TransitionCause::Interpreters,
+    };
+    let recorded = Recorded {
+        id: 7,
+        transition: Arc::new(transition),
+    };
+    let of = ApplicationKey::Found(shop());
+    let text = pretty(&StoredTransition::of(&of, &recorded));
+    expect_file!["tests/transition.json"].assert_eq(&(text.clone() + "\n"));
+    let read: StoredTransition = serde_json::from_str(&text).unwrap();
+    assert_eq!(transitions::application(&read.of), Some(of));
+    assert_eq!(read.read(), Some(recorded));
+}
+
+#[test]
+fn a_key_says_what_its_value_is_whatever_the_names() {
+    let cluster = "p+c".parse().unwrap();
+    let context = ApplicationKey::Context("7".parse().unwrap());
+    for of in [context, ApplicationKey::Found(shop())] {
+        let kinds = [
+            (keys::history(&of), keys::Kind::History),
+            (keys::transition(&of, 1), keys::Kind::Transition),
+            (
+                keys::placement(&of, &cluster, "a/history/b"),
+                keys::Kind::Placement,
+            ),
+        ];
+        for (key, kind) in kinds {
+            assert_eq!(keys::kind_of(&key), Some(kind), "{key}");
+            assert!(key.starts_with(&keys::application(&of)));
+        }
+    }
+    assert_eq!(
+        keys::kind_of(&keys::cluster(&cluster)),
+        Some(keys::Kind::Cluster)
+    );
+    assert_eq!(keys::kind_of("/kindsight/remembered/else/"), None);
+}
+
+#[test]
+fn a_later_version_and_a_damaged_mark_are_refused_and_a_damaged_value_is_left_out() {
+    let store: Arc<dyn Store> = Arc::new(RedbStore::in_memory().unwrap());
+    let open = || RememberedFile::open(Arc::clone(&store));
+    drop(open().unwrap());
+    let bad = keys::history(&ApplicationKey::Found(shop()));
+    let batch = Batch::new()
+        .put(bad.clone(), "{")
+        .put(keys::PREFIX.to_owned() + "x", "");
+    store.apply(&batch).unwrap();
+    let mut file = open().unwrap();
+    assert!(file.take().histories.is_empty());
+    assert_eq!(file.keys().len(), 2, "the next write deletes them");
+    store
+        .apply(&Batch::new().put(keys::VERSION, r#"{"version": 2}"#))
+        .unwrap();
+    let Err(error) = open() else {
+        panic!("a later version")
+    };
+    assert!(
+        matches!(
+            error,
+            Error::UnknownVersion {
+                found: 2,
+                known: 1,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    store
+        .apply(&Batch::new().put(keys::VERSION, "two"))
+        .unwrap();
+    let Err(error) = open() else {
+        panic!("a damaged mark")
+    };
+    assert!(matches!(error, Error::Unreadable { .. }), "{error}");
+}
+
+#[test]
+fn what_has_no_place_is_not_kept_and_neither_is_its_old_value() {
+    let entry = Entry::of("a", &[0; 9]);
+    let entries = BTreeMap::from([("a".to_owned(), entry), ("b".to_owned(), entry)]);
+    let mut pending = Pending::new(&entries).limited(25);
+    pending.put("a".to_owned(), vec![0; 9]);
+    assert!(pending.is_empty(), "it is the same");
+    pending.put("c".to_owned(), vec![0; 5]);
+    assert!(pending.is_full && pending.is_empty());
+    pending.put("a".to_owned(), vec![0; 20]);
+    pending.put("c".to_owned(), vec![0; 5]);
+    let (_, changes) = pending.into_batch();
+    let changes: Vec<_> = changes
+        .iter()
+        .map(|(key, it)| (&**key, it.is_some()))
+        .collect();
+    assert_eq!(changes, [("a", false), ("c", true)]);
+}

@@ -1,0 +1,98 @@
+//! The values that are to be in the file, of what is published.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use kindsight_status::{ApplicationKey, ClusterView, ConnectionState, ConnectionView, ReadModel};
+
+use super::format::{StoredCluster, StoredPlacement, written};
+use super::keys;
+use super::pending::Pending;
+use super::transitions::{StoredHistory, StoredTransition};
+
+/// The changes of one application; returns the views that they are made of, by their keys.
+pub(super) fn application(
+    read_model: &ReadModel,
+    views: &HashMap<String, Arc<ClusterView>>,
+    key: &ApplicationKey,
+    pending: &mut Pending<'_>,
+) -> Vec<(String, Arc<ClusterView>)> {
+    let (view, history) = read_model.application_history(key);
+    let mut kept = BTreeSet::new();
+    let mut new_views = Vec::new();
+    if let (Some(view), ApplicationKey::Found(name)) = (&view, key) {
+        for app in &view.apps {
+            for placement in &app.clusters {
+                let at = keys::placement(key, placement.cluster(), &app.name);
+                let known = views.get(&at).filter(|_| pending.has(&at));
+                if known.is_none_or(|known| !known.shares_resources_with(placement)) {
+                    let stored = StoredPlacement::of(name, &app.name, placement);
+                    pending.put(at.clone(), written(&stored));
+                    new_views.push((at.clone(), Arc::clone(placement)));
+                }
+                kept.insert(at);
+            }
+        }
+    }
+    if let (Some(_), Some(history)) = (&view, history) {
+        let at = keys::history(key);
+        let stored = StoredHistory {
+            of: key.to_string(),
+            dropped: history.dropped,
+        };
+        pending.put(at.clone(), written(&stored));
+        kept.insert(at);
+        for recorded in &history.transitions {
+            let at = keys::transition(key, recorded.id);
+            // It never changes.
+            if !pending.has(&at) {
+                let stored = StoredTransition::of(key, recorded);
+                pending.put(at.clone(), written(&stored));
+            }
+            kept.insert(at);
+        }
+    }
+    for at in pending.keys(&keys::application(key)) {
+        if !kept.contains(at) {
+            pending.delete(at.clone());
+        }
+    }
+    new_views
+}
+
+/// Notes until when each cluster is current, and forgets those that are not configured any more.
+pub(super) fn clusters(read_model: &ReadModel, pending: &mut Pending<'_>, now_ms: i64) {
+    let connections: Vec<_> = read_model.inspect(|snapshot| {
+        let connections = snapshot.connections();
+        connections
+            .map(|(name, it)| (name.clone(), current_until(it, now_ms)))
+            .collect()
+    });
+    let mut kept = BTreeSet::new();
+    for (name, current_until_ms) in connections {
+        let at = keys::cluster(&name);
+        if let Some(current_until_ms) = current_until_ms {
+            let stored = StoredCluster {
+                cluster: name.to_string(),
+                current_until_ms,
+            };
+            pending.put(at.clone(), written(&stored));
+        }
+        kept.insert(at);
+    }
+    for at in pending.keys(keys::CLUSTERS) {
+        if !kept.contains(at) {
+            pending.delete(at.clone());
+        }
+    }
+}
+
+/// The time until when what is known of a cluster is current; none where it was not heard yet.
+fn current_until(connection: &ConnectionView, now_ms: i64) -> Option<i64> {
+    match connection.state {
+        ConnectionState::Connecting => None,
+        ConnectionState::Connected => Some(now_ms),
+        // It was not heard since the start, where the time of before stays.
+        ConnectionState::Stale => connection.heard_ms.map(|_| connection.since_ms),
+    }
+}

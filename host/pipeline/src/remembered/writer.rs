@@ -1,0 +1,216 @@
+//! The task that writes what is known.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use kindsight_status::{
+    ApplicationKey, ChangedSubject, ClusterView, Lagged, ReadModel, Subscription,
+};
+use kindsight_store::{Error, chain};
+use tokio_util::sync::CancellationToken;
+
+use super::pending::Pending;
+use super::values::{application, clusters};
+use super::{RememberedFile, keys};
+use crate::run::RunError;
+
+/// Time for which changes are gathered before they are written.
+const WRITE_EVERY: Duration = Duration::from_secs(2);
+
+/// Time after which it is noted again until when a cluster is current, although nothing else is written.
+const NOTE_EVERY_MS: i64 = 60_000;
+
+/// Applications that are written in one go: a batch is in memory as a whole.
+const APPLICATIONS_PER_BATCH: usize = 64;
+
+impl RememberedFile {
+    /// Writes what is published to the read model, gathered for [`WRITE_EVERY`] and only what changed, until
+    /// `shutdown`, and once more then. What cannot be written is tried again.
+    ///
+    /// # Errors
+    /// [`RunError::Panicked`] where a write panicked.
+    pub async fn follow(
+        self,
+        read_model: Arc<ReadModel>,
+        clock: fn() -> i64,
+        shutdown: CancellationToken,
+    ) -> Result<(), RunError> {
+        let ((), mut changes) = read_model.subscribe(|_| ());
+        let mut writer = Writer::new(self, read_model);
+        loop {
+            let waited = tokio::time::sleep(WRITE_EVERY);
+            let is_last = shutdown.run_until_cancelled(waited).await.is_none();
+            writer.note(&mut changes);
+            let written = tokio::task::spawn_blocking(move || {
+                writer.write(clock(), is_last);
+                writer
+            });
+            writer = written.await.map_err(|_| RunError::Panicked)?;
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// The file, and what has to be looked at.
+pub(crate) struct Writer {
+    file: RememberedFile,
+    read_model: Arc<ReadModel>,
+    changed: BTreeSet<ApplicationKey>,
+    /// True if any application may have changed.
+    is_all_changed: bool,
+    /// The views that were written, by their keys.
+    views: HashMap<String, Arc<ClusterView>>,
+    /// When it was last noted until when clusters are current.
+    noted_ms: i64,
+    /// True if it was told that the file is full.
+    is_told_full: bool,
+}
+
+impl Writer {
+    pub(crate) fn new(file: RememberedFile, read_model: Arc<ReadModel>) -> Self {
+        Self {
+            file,
+            read_model,
+            changed: BTreeSet::new(),
+            is_all_changed: true,
+            views: HashMap::new(),
+            noted_ms: i64::MIN,
+            is_told_full: false,
+        }
+    }
+
+    /// Notes which applications changed.
+    fn note(&mut self, changes: &mut Subscription) {
+        loop {
+            match changes.next_now() {
+                Ok(Some(changed)) => match changed.subject {
+                    ChangedSubject::Context(id) => {
+                        self.changed.insert(ApplicationKey::Context(id));
+                    }
+                    ChangedSubject::Found(name) => {
+                        self.changed.insert(ApplicationKey::Found(name));
+                    }
+                    ChangedSubject::Dig(_)
+                    | ChangedSubject::Cluster(_)
+                    | ChangedSubject::Connection(_) => {}
+                },
+                Err(Lagged::Missed(_)) => self.is_all_changed = true,
+                Ok(None) | Err(Lagged::Closed) => return,
+            }
+        }
+    }
+
+    /// Writes what changed. What fails is written with the next one.
+    pub(crate) fn write(&mut self, now_ms: i64, is_last: bool) {
+        if let Err(error) = self.try_write(now_ms, is_last) {
+            self.is_all_changed = true;
+            tracing::warn!(
+                error = chain(&error),
+                "what is known could not be kept for the next start; trying again"
+            );
+        }
+    }
+
+    fn try_write(&mut self, now_ms: i64, is_last: bool) -> Result<(), Error> {
+        let mut changed = std::mem::take(&mut self.changed);
+        let is_all = std::mem::take(&mut self.is_all_changed);
+        if is_all {
+            changed = self.published();
+            self.delete_others(&changed)?;
+        }
+        let mut is_written = false;
+        let mut is_full = false;
+        let changed: Vec<ApplicationKey> = changed.into_iter().collect();
+        for some in changed.chunks(APPLICATIONS_PER_BATCH) {
+            let mut pending = Pending::new(&self.file.entries);
+            let mut views = Vec::new();
+            for key in some {
+                views.extend(application(
+                    &self.read_model,
+                    &self.views,
+                    key,
+                    &mut pending,
+                ));
+            }
+            is_full |= pending.is_full;
+            is_written |= self.apply(pending_changes(pending))?;
+            self.views.extend(views);
+        }
+        if changed.len() > APPLICATIONS_PER_BATCH || is_all {
+            let entries = &self.file.entries;
+            self.views.retain(|key, _| entries.contains_key(key));
+        }
+        self.tell_full(is_full);
+        let is_due = now_ms.saturating_sub(self.noted_ms) >= NOTE_EVERY_MS;
+        if is_written || is_due || is_last {
+            self.noted_ms = now_ms;
+            let mut pending = Pending::new(&self.file.entries);
+            clusters(&self.read_model, &mut pending, now_ms);
+            self.apply(pending_changes(pending))?;
+        }
+        Ok(())
+    }
+
+    /// Every application that is published.
+    fn published(&self) -> BTreeSet<ApplicationKey> {
+        self.read_model.inspect(|snapshot| {
+            let contexts = snapshot.contexts().filter_map(|view| view.id.clone());
+            let found = snapshot.found().map(|(name, _)| name.clone());
+            let contexts = contexts.map(ApplicationKey::Context);
+            contexts.chain(found.map(ApplicationKey::Found)).collect()
+        })
+    }
+
+    /// Deletes what the file has of applications that are not published.
+    fn delete_others(&mut self, published: &BTreeSet<ApplicationKey>) -> Result<(), Error> {
+        let prefixes: BTreeSet<String> = published.iter().map(keys::application).collect();
+        let mut pending = Pending::new(&self.file.entries);
+        let known = pending.keys(keys::PREFIX);
+        for key in known
+            .into_iter()
+            .filter(|key| !key.starts_with(keys::CLUSTERS))
+        {
+            // The prefix of an application, if it is one, comes last before its keys.
+            let before = prefixes.range::<String, _>(..key).next_back();
+            if !before.is_some_and(|prefix| key.starts_with(prefix)) {
+                pending.delete(key.clone());
+            }
+        }
+        self.apply(pending_changes(pending))?;
+        Ok(())
+    }
+
+    /// Makes changes of the file. Returns whether there were any.
+    fn apply(&mut self, changes: Option<Changes>) -> Result<bool, Error> {
+        let Some((batch, entries)) = changes else {
+            return Ok(false);
+        };
+        self.file.store.apply(&batch)?;
+        for (key, entry) in entries {
+            match entry {
+                Some(entry) => self.file.entries.insert(key, entry),
+                None => self.file.entries.remove(&key),
+            };
+        }
+        Ok(true)
+    }
+
+    fn tell_full(&mut self, is_full: bool) {
+        if is_full && !self.is_told_full {
+            tracing::warn!(
+                bytes_max = super::REMEMBERED_BYTES_MAX,
+                "what is known is more than is kept for the next start; a part of it is left out"
+            );
+        }
+        self.is_told_full |= is_full;
+    }
+}
+
+type Changes = (kindsight_store::Batch, Vec<(String, Option<super::Entry>)>);
+
+fn pending_changes(pending: Pending<'_>) -> Option<Changes> {
+    (!pending.is_empty()).then(|| pending.into_batch())
+}

@@ -1,0 +1,48 @@
+//! Transitions of applications that were found.
+
+use super::reports::{GONE_FOR_MS, deployment, has, object, removed, shop, stage};
+
+#[test]
+fn what_goes_is_gone_and_then_forgotten_and_a_child_goes_at_once() {
+    let mut stage = stage();
+    let child = object("ReplicaSet", "front-1", Some("front"), true);
+    let both = [deployment("front"), deployment("side"), child];
+    stage.tell(has("p+a", "front", both), 1000);
+    let first = stage.history(&shop()).unwrap();
+    assert_eq!(first.len(), 4, "{first:?}");
+    stage.tell(has("p+a", "front", [deployment("front")]), 2000);
+    stage.tell(has("p+a", "front", [deployment("front")]), 3000);
+    assert_eq!(stage.pipeline.recheck(|| 2000 + GONE_FOR_MS), None);
+    let history = stage.history(&shop()).unwrap();
+    assert_eq!(
+        history[..history.len() - first.len()],
+        [
+            "12Z side NotPresent > - -",
+            "02Z front-1 Ready > - -",
+            "02Z side Ready > NotPresent -"
+        ]
+    );
+}
+
+#[test]
+fn a_cluster_that_is_removed_takes_its_transitions_and_the_last_one_takes_all() {
+    let mut stage = stage();
+    stage.tell(has("p+a", "front", [deployment("front")]), 1000);
+    let broken = object("Deployment", "front", None, false);
+    stage.tell(has("p+b", "front", [broken]), 2000);
+    stage.pipeline.handle(removed("p+b"), 3000);
+    assert_eq!(
+        stage.history(&shop()).unwrap(),
+        [
+            "03Z - Pending > Ready -",
+            "02Z - Ready > Pending generic",
+            "01Z - - > Ready -",
+            "01Z front - > Ready generic",
+        ]
+    );
+    stage.pipeline.handle(removed("p+a"), 4000);
+    assert_eq!(stage.history(&shop()), None);
+    stage.tell(has("p+a", "front", [deployment("front")]), 5000);
+    let again = stage.history(&shop()).unwrap();
+    assert_eq!(again.len(), 2, "{again:?}");
+}

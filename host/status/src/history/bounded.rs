@@ -1,0 +1,133 @@
+//! The history of one application.
+
+use std::collections::VecDeque;
+
+use kindsight_model::ClusterName;
+
+use super::{ApplicationHistory, Recorded};
+use crate::map::{Map, map_for};
+use crate::transition::ResourceId;
+
+/// Maximum number of transitions of one resource, and of an application as a whole: one that flaps drops its own
+/// oldest.
+pub const TRANSITIONS_OF_RESOURCE_MAX: usize = 20;
+
+/// Maximum number of transitions of one application and all its resources; of more, the oldest is dropped.
+pub const TRANSITIONS_OF_APPLICATION_MAX: usize = 2000;
+
+/// The transitions of one application, oldest first.
+#[derive(Debug)]
+pub(crate) struct Bounded {
+    transitions: VecDeque<Recorded>,
+    /// Number of transitions by resource; that of the application as a whole is under none.
+    counts: Map<Option<ResourceId>, usize>,
+    dropped: u64,
+    bytes: usize,
+}
+
+impl Default for Bounded {
+    fn default() -> Self {
+        Self {
+            transitions: VecDeque::new(),
+            counts: map_for(0),
+            dropped: 0,
+            bytes: 0,
+        }
+    }
+}
+
+impl Bounded {
+    /// Adds the newest, and drops what is too much.
+    pub(super) fn push(&mut self, recorded: Recorded) {
+        let of = recorded.transition.resource.clone();
+        self.bytes += recorded.transition.bytes();
+        self.transitions.push_back(recorded);
+        let count = self.counts.entry(of.clone()).or_default();
+        *count += 1;
+        if *count > TRANSITIONS_OF_RESOURCE_MAX {
+            let mut all = self.transitions.iter();
+            let oldest = all.position(|it| it.transition.resource == of);
+            self.drop_at(oldest.unwrap_or_default());
+        }
+        if self.transitions.len() > TRANSITIONS_OF_APPLICATION_MAX {
+            self.drop_oldest();
+        }
+    }
+
+    /// Adds the history of before the start.
+    pub(super) fn restore(&mut self, history: ApplicationHistory) {
+        self.dropped = self.dropped.saturating_add(history.dropped);
+        for recorded in history.transitions {
+            self.push(recorded);
+        }
+    }
+
+    /// All of it.
+    pub(crate) fn snapshot(&self) -> ApplicationHistory {
+        ApplicationHistory {
+            transitions: self.transitions.iter().cloned().collect(),
+            dropped: self.dropped,
+        }
+    }
+
+    /// Drops the oldest.
+    pub(super) fn drop_oldest(&mut self) {
+        self.drop_at(0);
+    }
+
+    fn drop_at(&mut self, at: usize) {
+        if let Some(dropped) = self.transitions.remove(at) {
+            self.dropped += 1;
+            self.uncount(&dropped);
+        }
+    }
+
+    fn uncount(&mut self, gone: &Recorded) {
+        self.bytes = self.bytes.saturating_sub(gone.transition.bytes());
+        if let Some(count) = self.counts.get_mut(&gone.transition.resource) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                self.counts.remove(&gone.transition.resource);
+            }
+        }
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Forgets the transitions of resources in a cluster; they do not count as dropped.
+    pub(super) fn forget_cluster(&mut self, cluster: &ClusterName) {
+        let is_there = |it: &Recorded| {
+            let resource = it.transition.resource.as_ref();
+            resource.is_some_and(|it| it.cluster == *cluster)
+        };
+        let transitions = std::mem::take(&mut self.transitions);
+        let (gone, kept): (VecDeque<_>, VecDeque<_>) = transitions.into_iter().partition(is_there);
+        self.transitions = kept;
+        for gone in gone {
+            self.uncount(&gone);
+        }
+    }
+
+    /// The transitions, oldest first.
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Recorded> {
+        self.transitions.iter()
+    }
+
+    /// Number of transitions that were dropped.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// The memory that the transitions take, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The id of the oldest.
+    pub(super) fn oldest(&self) -> Option<u64> {
+        self.transitions.front().map(|it| it.id)
+    }
+}

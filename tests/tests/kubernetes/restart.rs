@@ -1,0 +1,192 @@
+//! A server that is killed and started again: what it knew is shown as such, and what changed meanwhile is told.
+
+use std::time::Duration;
+
+use kindsight_cluster::{Cluster, Credentials, Options};
+use serde_json::{Value, json};
+
+use crate::rights::{binding, role};
+use crate::stage::{NAMESPACE, SHOP, Stage, labelled, resources, workload};
+
+const HISTORY: &str = "/v2/projects/-/composite-apps/shop/-/deployment-intent-groups/web/history";
+
+fn config(name: &str) -> Value {
+    let config = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}});
+    labelled(config, "front")
+}
+
+/// Sets the status of the Deployment, as its controller would.
+fn set_status(stage: &Stage, ready: bool) {
+    let path = format!("/apis/apps/v1/namespaces/{NAMESPACE}/deployments/front/status");
+    let count = i32::from(ready);
+    let status = json!({"status": {
+        "observedGeneration": 1, "replicas": 1, "updatedReplicas": 1,
+        "readyReplicas": count, "availableReplicas": count,
+        "conditions": [
+            {"type": "Available", "status": if ready { "True" } else { "False" }},
+            {"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"},
+        ],
+    }});
+    stage.clusters[0].patch(&path, "application/merge-patch+json", &status);
+}
+
+/// The transitions as `name from > to`, oldest first.
+fn transitions(stage: &Stage) -> Vec<String> {
+    let answer = stage.server.get(HISTORY).unwrap_or_default();
+    let all = answer["transitions"].as_array().into_iter().flatten();
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let mut told: Vec<String> = all
+        .map(|it| {
+            let (from, to) = (&it["from"]["state"], &it["to"]["state"]);
+            assert_eq!(it["cause"], "observed", "{it:#}");
+            format!("{} {} > {}", text(&it["name"]), text(from), text(to))
+        })
+        .collect();
+    told.reverse();
+    told
+}
+
+fn is_fresh(answer: &Value) -> bool {
+    answer["stale-since"].is_null()
+}
+
+fn admin(cluster: &Cluster) -> Credentials {
+    cluster.admin().clone()
+}
+
+/// Names and times since when of all resources.
+fn since(answer: &Value) -> Vec<(String, String)> {
+    let list = |of: &Value, name: &str| of[name].as_array().cloned().unwrap_or_default();
+    let apps = list(answer, "apps").into_iter();
+    let clusters = apps.flat_map(|it| list(&it, "clusters"));
+    let all = clusters.flat_map(|it| list(&it, "resources"));
+    all.map(|it| (it["name"].to_string(), it["since"].to_string()))
+        .collect()
+}
+
+/// A Deployment that is ready, with a child, and two that nobody owns; returns the answer about them.
+fn deploy(stage: &Stage) -> Value {
+    let front = workload("Deployment", "front", &json!({}), &json!({}));
+    let made = stage.clusters[0].apply(&front);
+    let mut child = config("child");
+    child["metadata"]["ownerReferences"] = json!([{
+        "apiVersion": "apps/v1", "kind": "Deployment", "name": "front",
+        "uid": made["metadata"]["uid"],
+    }]);
+    for object in [config("settings"), config("kept"), child] {
+        stage.clusters[0].apply(&object);
+    }
+    set_status(stage, true);
+    stage.wait(SHOP, "all of it is ready", |it| {
+        it["ready-status"] == "Ready" && resources(it).len() == 4
+    })
+}
+
+/// Waits until everything was written, which is every two seconds, and ends the server without a stop.
+fn kill(stage: &mut Stage) {
+    std::thread::sleep(Duration::from_secs(6));
+    stage.end_server();
+}
+
+#[test]
+fn what_was_known_is_stale_after_a_kill_until_it_is_heard_and_only_what_changed_is_told() {
+    let stage = Stage::start(&[Options::api_server("edge01")], admin);
+    let Some(mut stage) = stage else { return };
+    let data = tempfile::tempdir().expect("a folder");
+    stage.start_server(data.path(), admin);
+    let before = deploy(&stage);
+    let known = transitions(&stage);
+    kill(&mut stage);
+
+    // The cluster cannot be reached at the start: what was known is all that there is.
+    stage.clusters[0].pause();
+    stage.start_server(data.path(), admin);
+    let answer = stage.server.get(SHOP).expect("what was known");
+    assert_eq!(resources(&answer), resources(&before));
+    assert_eq!(answer["ready-status"], "Ready");
+    for level in [
+        &answer,
+        &answer["apps"][0],
+        &answer["apps"][0]["clusters"][0],
+    ] {
+        assert!(level["stale-since"].is_string(), "{answer:#}");
+    }
+    assert_eq!(transitions(&stage), known);
+    stage.clusters[0].resume();
+    let answer = stage.wait(SHOP, "it is heard", is_fresh);
+    assert_eq!(resources(&answer), resources(&before));
+    assert_eq!(since(&answer), since(&before));
+    assert_eq!(transitions(&stage), known);
+    kill(&mut stage);
+
+    let maps = format!("/api/v1/namespaces/{NAMESPACE}/configmaps");
+    for name in ["settings", "child"] {
+        assert!(stage.clusters[0].delete(&format!("{maps}/{name}")));
+    }
+    set_status(&stage, false);
+    stage.start_server(data.path(), admin);
+    let answer = stage.wait(SHOP, "what changed is heard", |it| {
+        is_fresh(it) && it["ready-status"] == "Pending"
+    });
+    let told = resources(&answer);
+    let told = told.iter().map(|it| it.split(' ').skip(2).take(2));
+    let told: Vec<String> = told.map(|it| it.collect::<Vec<_>>().join(" ")).collect();
+    let expected = [
+        "ConfigMap/kept Present",
+        "ConfigMap/settings NotPresent",
+        "Deployment/front Pending",
+    ];
+    assert_eq!(told, expected);
+    let all = transitions(&stage);
+    assert_eq!(all[..known.len()], known);
+    let mut news = all[known.len()..].to_vec();
+    news.sort();
+    let expected = [
+        "- Ready > Pending",
+        "child Present > -",
+        "front Ready > Pending",
+        "settings Present > NotPresent",
+    ];
+    assert_eq!(news, expected);
+}
+
+#[test]
+fn what_may_not_be_seen_any_more_after_a_kill_is_unknown_and_not_gone() {
+    const TOKEN: &str = "watchertoken";
+    let token = |_: &Cluster| Credentials::Token(TOKEN.to_owned());
+    let options = [Options::api_server("edge01").user("watcher", &[], TOKEN)];
+    let Some(mut stage) = Stage::start(&options, token) else {
+        return;
+    };
+    let data = tempfile::tempdir().expect("a folder");
+    stage.start_server(data.path(), token);
+    stage.clusters[0].apply(&role(&["configmaps", "services"]));
+    stage.clusters[0].apply(&binding());
+    stage.clusters[0].apply(&config("settings"));
+    let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "front"},
+        "spec": {"ports": [{"port": 80}]}});
+    stage.clusters[0].apply(&labelled(service, "front"));
+    let before = stage.wait(SHOP, "both are seen", |it| {
+        is_fresh(it) && resources(it).len() == 2
+    });
+    let known = transitions(&stage);
+    kill(&mut stage);
+
+    stage.clusters[0].apply(&role(&["configmaps"]));
+    stage.start_server(data.path(), token);
+    let answer = stage.wait(SHOP, "the rest is heard", is_fresh);
+    let service = "edge01 front Service/front Unknown NotReported";
+    let told = resources(&answer);
+    assert!(told.iter().any(|it| it.ends_with(service)), "{told:?}");
+    assert_eq!(answer["ready-status"], "Unknown");
+
+    stage.clusters[0].apply(&role(&["configmaps", "services"]));
+    let answer = stage.wait(SHOP, "the right is used", |it| {
+        it["ready-status"] != "Unknown"
+    });
+    assert_eq!(resources(&answer), resources(&before));
+    let news = transitions(&stage)[known.len()..].to_vec();
+    let of_service: Vec<&String> = news.iter().filter(|it| it.starts_with("front")).collect();
+    assert_eq!(of_service.len(), 2, "{news:?}");
+    assert_eq!(news.len(), 4, "{news:?}");
+}
