@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 pub(crate) const NAMESPACE: &str = "load";
 /// Applications that the labelled objects belong to.
 pub(crate) const APPLICATIONS: usize = 100;
+/// Apps of each application.
+const APPS: usize = 5;
 /// Replicas that each Deployment wants: more than it ever has, so that its counts are told.
 pub(crate) const REPLICAS: usize = 1_000_000;
 /// Requests at a time.
@@ -55,7 +57,10 @@ pub(crate) const DEPLOYMENTS: &str = "apis/apps/v1/namespaces/load/deployments";
 /// One object of an application: half of them Deployments.
 fn object(number: usize) -> (&'static str, Value) {
     let application = number % APPLICATIONS;
-    let labels = json!({"app.kubernetes.io/part-of": format!("app-{application}")});
+    let labels = json!({
+        "app.kubernetes.io/part-of": format!("app-{application}"),
+        "app.kubernetes.io/component": format!("c{}", number / APPLICATIONS % APPS),
+    });
     if (number / APPLICATIONS).is_multiple_of(2) {
         let name = format!("d{number}");
         let pods = json!({"app": name});

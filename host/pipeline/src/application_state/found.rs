@@ -68,7 +68,9 @@ impl ApplicationState {
     fn place(&mut self, app: &Arc<str>, cluster: &ClusterName) -> Option<&mut Placement> {
         let at = self.apps.binary_search_by(|(name, _)| name.cmp(app));
         let at = at.unwrap_or_else(|at| {
-            self.apps.insert(at, (Arc::clone(app), Vec::new()));
+            // Most apps are in one cluster, and a placement is large.
+            self.apps
+                .insert(at, (Arc::clone(app), Vec::with_capacity(1)));
             at
         });
         let (_, placements) = self.apps.get_mut(at)?;
