@@ -3,14 +3,17 @@ use kindsight_model::Gvk;
 use super::*;
 use crate::kubernetes::list::Part;
 
-fn one() -> (Watches, WatchId, watch::Receiver<Asked>) {
-    let mut watches = Watches::default();
-    let kind = ApiKind {
+fn pods() -> Arc<ApiKind> {
+    Arc::new(ApiKind {
         gvk: Gvk::new("", "v1", "Pod"),
         plural: "pods".to_owned(),
         is_namespaced: true,
-    };
-    let (id, detail) = watches.add(Arc::new(kind), None, Labels::None);
+    })
+}
+
+fn one() -> (Watches, WatchId, watch::Receiver<Asked>) {
+    let mut watches = Watches::default();
+    let (id, detail) = watches.add(pods(), None, Labels::None);
     (watches, id, detail)
 }
 
@@ -153,4 +156,38 @@ fn a_kind_that_fails_costs_the_cluster_only_where_applications_have_objects_of_i
         watches.trouble(|_| false).unwrap(),
         "the cluster cannot be reached: refused"
     );
+}
+
+#[test]
+fn a_part_that_nobody_needs_any_more_is_no_trouble() {
+    let failed = || {
+        let (mut watches, id, asked) = one();
+        let state = watches.get_mut(id).unwrap();
+        state.begin(0);
+        state.end();
+        state.need("a".into());
+        let few = Objects(BTreeMap::from([("a", (1, 9))]));
+        assert_eq!(state.parts_to_list(&few, Instant::now()).len(), 1);
+        let error = ApiError::Unreachable("refused".to_owned());
+        state.part_ended("a", Err(error), true);
+        assert!(watches.trouble(|_| false).is_some());
+        (watches, id, asked)
+    };
+    // What was needed was deleted meanwhile.
+    let (mut watches, id, _asked) = failed();
+    let state = watches.get_mut(id).unwrap();
+    let at = state.next_part_at().unwrap();
+    let none = Objects(BTreeMap::from([("a", (0, 9))]));
+    assert!(state.parts_to_list(&none, at).is_empty());
+    assert_eq!(watches.trouble(|_| true), None);
+    // More of it was needed, and all was listed.
+    let (mut watches, id, _asked) = failed();
+    let state = watches.get_mut(id).unwrap();
+    let at = state.next_part_at().unwrap();
+    let most = Objects(BTreeMap::from([("a", (9, 9))]));
+    assert!(state.parts_to_list(&most, at).is_empty());
+    state.begin(1);
+    state.end();
+    assert!(watches.are_listed());
+    assert_eq!(watches.trouble(|_| true), None);
 }
