@@ -2,7 +2,7 @@
 
 mod parts;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tokio::sync::watch;
@@ -140,15 +140,18 @@ impl Watches {
         })
     }
 
-    /// The Kinds of which every object is seen. One that cannot be followed for a moment, since the server
-    /// cannot be reached, stays among them: what is known of the whole cluster is stale then.
-    pub(super) fn covered(&self) -> impl Iterator<Item = &ApiKind> {
+    /// The Kinds of which every object is seen, in each namespace that is watched. One that cannot be followed
+    /// for a moment, since the server cannot be reached, stays among them: what is known of the whole cluster
+    /// is stale then.
+    pub(super) fn covered(&self) -> BTreeSet<&ApiKind> {
         let is_covered = |it: &&WatchState| {
             let is_away = |error: &ApiError| matches!(error, ApiError::Unreachable(_));
             it.listed != Listed::Never && it.failure.as_ref().is_none_or(is_away)
         };
-        let covered = self.by_id.values().filter(is_covered);
-        covered.map(|it| &*it.kind)
+        let (covered, others): (Vec<_>, Vec<_>) = self.by_id.values().partition(is_covered);
+        let others: BTreeSet<&ApiKind> = others.into_iter().map(|it| &*it.kind).collect();
+        let covered = covered.into_iter().map(|it| &*it.kind);
+        covered.filter(|it| !others.contains(it)).collect()
     }
 
     /// The Kinds that are not watched, with the reason.

@@ -191,3 +191,21 @@ fn a_part_that_nobody_needs_any_more_is_no_trouble() {
     assert!(watches.are_listed());
     assert_eq!(watches.trouble(|_| true), None);
 }
+
+#[test]
+fn a_kind_is_covered_where_it_is_seen_in_each_namespace() {
+    let mut watches = Watches::default();
+    let ids = ["a", "b"].map(|namespace| {
+        let (id, _) = watches.add(pods(), Some(namespace.into()), Labels::None);
+        id
+    });
+    for id in ids {
+        let state = watches.get_mut(id).unwrap();
+        state.begin(0);
+        state.end();
+    }
+    assert_eq!(watches.covered(), BTreeSet::from([&*pods()]));
+    let state = watches.get_mut(ids[1]).unwrap();
+    state.fail(ApiError::Forbidden("no".to_owned()));
+    assert!(watches.covered().is_empty());
+}
