@@ -176,12 +176,13 @@ impl Deployments {
     ) -> Option<Step> {
         let recorded = self.recorded.get(&id)?.clone();
         let shown = shown.get(&id, recorded.number);
+        // Kept only where its report still lags behind: whoever waits for it would wake for ever.
+        let handover_at = self.handovers.remove(&id);
         let mut keys = match self.mode {
             ReportMode::Direct => Vec::new(),
             ReportMode::Auto | ReportMode::Bundles => self.states.of(&id, &recorded.namespace),
         };
         if keys.is_empty() {
-            self.handovers.remove(&id);
             self.unused.remove(&id);
             return match (self.mode, shown) {
                 (ReportMode::Bundles, Some(_)) => Some(Step::Gone(id)),
@@ -202,15 +203,12 @@ impl Deployments {
                     return Some(Step::Unchanged(id));
                 }
                 if shown == Some(Shown::Direct) && !is_caught_up(bundle) {
-                    let at = *self
-                        .handovers
-                        .entry(id.clone())
-                        .or_insert(now + HANDOVER_MAX);
+                    let at = handover_at.unwrap_or(now + HANDOVER_MAX);
                     if at > now {
+                        self.handovers.insert(id.clone(), at);
                         return Some(Step::Direct(id, Vec::new()));
                     }
                 }
-                self.handovers.remove(&id);
                 let told = Content::Told(hash);
                 let Content::Read(bundle) = std::mem::replace(&mut state.content, told) else {
                     return None;

@@ -148,7 +148,9 @@ impl Inventory {
         }
         self.changes += 1;
         let mut concerned = BTreeSet::new();
+        let mut is_other_owner = true;
         if let Some(before) = self.entries.get(key) {
+            is_other_owner = !before.is_same_owner(&decoded);
             concerned = self.queries.forget(key, before);
             let (links, name) = (before.links(), before.floats_to());
             let deployment = before.membership().deployment.clone();
@@ -172,8 +174,11 @@ impl Inventory {
         self.link(key, &links);
         self.label(key, deployment.as_deref());
         self.place(key);
-        // What it owns may belong to its application now, or no longer.
-        self.place_owned(key);
+        // What it owns may belong to its application now, or no longer. The status of a workload changes with
+        // each of its Pods, of which there may be thousands.
+        if is_other_owner {
+            self.place_owned(key);
+        }
         for group in concerned {
             self.groups.note_changed(group);
         }

@@ -59,21 +59,19 @@ impl LabelSelector {
         }
     }
 
-    /// Labels of which each object that is selected has one; none where it may have others.
-    pub(super) fn one_of(&self) -> Option<Vec<Label>> {
-        if let Some((key, value)) = self
-            .labels
-            .iter()
-            .max_by_key(|it| it.1.as_ref().map(|it| it.len()))
-        {
+    /// Sets of labels; each object that is selected has one of each set. None where it may have others.
+    pub(super) fn one_of_each(&self) -> Vec<Vec<Label>> {
+        let exact = self.labels.iter().map(|(key, value)| {
             let value = value.as_ref().map(|it| (Arc::clone(key), Arc::clone(it)));
-            return Some(value.into_iter().collect());
-        }
-        let mut listed = self.expressions.iter();
-        let listed = listed.find(|it| it.operator == Operator::In)?;
-        let values = listed.values.iter();
-        let labels = values.map(|value| (Arc::clone(&listed.key), Arc::clone(value)));
-        Some(labels.collect())
+            value.into_iter().collect()
+        });
+        let listed = self.expressions.iter();
+        let listed = listed.filter(|it| it.operator == Operator::In).map(|it| {
+            let values = it.values.iter();
+            let labels = values.map(|value| (Arc::clone(&it.key), Arc::clone(value)));
+            labels.collect()
+        });
+        exact.chain(listed).collect()
     }
 
     /// Returns whether it selects an object with these labels.
@@ -201,12 +199,11 @@ mod tests {
             let selected = (0..pods.len()).filter(|&at| selects(&pods[at]));
             assert_eq!(selected.collect::<Vec<_>>(), found.positions, "{selector}");
             // What is looked for by label first is among them.
-            let Some(one_of) = ours.as_ref().and_then(LabelSelector::one_of) else {
-                continue;
-            };
+            let sets = ours.as_ref().map(LabelSelector::one_of_each);
             for at in found.positions {
                 let has = |label: &Label| pods[at].labels.contains(label);
-                assert!(one_of.iter().any(has), "{selector}");
+                let mut sets = sets.iter().flatten();
+                assert!(sets.all(|set| set.iter().any(has)), "{selector}");
             }
         }
     }

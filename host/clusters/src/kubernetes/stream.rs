@@ -63,6 +63,10 @@ impl From<ApiError> for NotStreamed {
     fn from(error: ApiError) -> Self {
         match error {
             ApiError::Unauthorized(_) => Self::End(End::Failed(error)),
+            // Too busy, or too slow for it this time.
+            ApiError::Failed {
+                code: 408 | 429, ..
+            } => Self::Failed,
             ApiError::Failed { code, .. } if (400..500).contains(&code) => Self::Refused,
             _ => Self::Failed,
         }
@@ -118,5 +122,23 @@ impl KindWatch {
                 WatchEvent::Error(status) => return Err(ApiError::of_status(status).into()),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_is_busy_does_not_refuse_to_stream() {
+        let refuses = |code| {
+            let error = ApiError::Failed {
+                code,
+                message: String::new(),
+            };
+            matches!(NotStreamed::from(error), NotStreamed::Refused)
+        };
+        assert!(refuses(400) && refuses(422));
+        assert!(!refuses(408) && !refuses(429) && !refuses(503));
     }
 }

@@ -2,7 +2,7 @@
 
 mod parts;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tokio::sync::watch;
@@ -98,6 +98,10 @@ impl Watches {
         self.by_id.iter_mut().map(|(id, it)| (*id, it))
     }
 
+    pub(super) fn iter(&self) -> impl Iterator<Item = (WatchId, &Arc<ApiKind>)> {
+        self.by_id.iter().map(|(id, it)| (*id, &it.kind))
+    }
+
     /// The time at which a part of a Kind is to be listed.
     pub(super) fn next_part_at(&self) -> Option<Instant> {
         self.by_id
@@ -129,26 +133,39 @@ impl Watches {
     ///
     /// A watch that fails costs more than its Kind only where the server cannot be reached, or where
     /// applications have objects of it or are judged by some.
-    pub(super) fn trouble(&self, is_used: impl Fn(WatchId) -> bool) -> Option<String> {
+    pub(super) fn trouble(
+        &self,
+        is_used: impl Fn(WatchId, &ApiKind, &ApiError) -> bool,
+    ) -> Option<String> {
         self.by_id.iter().find_map(|(id, it)| {
             let failure = it.failure()?;
             if matches!(failure, ApiError::Unreachable(_)) {
                 return Some(failure.of_cluster());
             }
             let told = || format!("a Kind cannot be followed any more: {}", it.told(failure));
-            is_used(*id).then(told)
+            is_used(*id, &it.kind, failure).then(told)
         })
     }
 
-    /// The Kinds of which every object is seen. One that cannot be followed for a moment, since the server
-    /// cannot be reached, stays among them: what is known of the whole cluster is stale then.
-    pub(super) fn covered(&self) -> impl Iterator<Item = &ApiKind> {
+    /// The Kinds of which every object is seen, in each namespace that is watched. One that cannot be followed
+    /// for a moment, since the server cannot be reached, stays among them: what is known of the whole cluster
+    /// is stale then.
+    pub(super) fn covered(&self) -> BTreeSet<&ApiKind> {
         let is_covered = |it: &&WatchState| {
             let is_away = |error: &ApiError| matches!(error, ApiError::Unreachable(_));
             it.listed != Listed::Never && it.failure.as_ref().is_none_or(is_away)
         };
-        let covered = self.by_id.values().filter(is_covered);
-        covered.map(|it| &*it.kind)
+        let (covered, others): (Vec<_>, Vec<_>) = self.by_id.values().partition(is_covered);
+        let others: BTreeSet<&ApiKind> = others.into_iter().map(|it| &*it.kind).collect();
+        let covered = covered.into_iter().map(|it| &*it.kind);
+        covered.filter(|it| !others.contains(it)).collect()
+    }
+
+    /// The Kinds of which the credentials do not allow to see all.
+    pub(super) fn forbidden(&self) -> impl Iterator<Item = &ApiKind> {
+        let is_forbidden = |it: &&WatchState| matches!(it.failure(), Some(ApiError::Forbidden(_)));
+        let forbidden = self.by_id.values().filter(is_forbidden);
+        forbidden.map(|it| &*it.kind)
     }
 
     /// The Kinds that are not watched, with the reason.

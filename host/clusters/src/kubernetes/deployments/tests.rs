@@ -160,6 +160,19 @@ fn a_report_that_is_being_written_does_not_hide_what_is_seen() {
 }
 
 #[test]
+fn nobody_wakes_for_a_report_that_cannot_be_read_any_more() {
+    let mut cluster = Cluster::new(ReportMode::Auto);
+    assert_eq!(cluster.steps(), ["direct"]);
+    cluster.is_caught_up = false;
+    cluster.apply("web", "", Some(&pods(1)));
+    assert_eq!(cluster.steps(), ["direct"]);
+    assert!(cluster.deployments.wakes_at().is_some());
+    cluster.apply("web", "", Some(&json!(7)));
+    assert_eq!(cluster.steps().len(), 1);
+    assert_eq!(cluster.deployments.wakes_at(), None);
+}
+
+#[test]
 fn a_cluster_of_one_view_has_no_other() {
     let mut cluster = Cluster::new(ReportMode::Bundles);
     assert!(cluster.steps().is_empty());

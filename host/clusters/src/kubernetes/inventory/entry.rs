@@ -102,6 +102,13 @@ impl Entry {
         self.uid == decoded.uid && decoded.version > 0 && self.version > decoded.version
     }
 
+    /// Returns whether what it owns belongs where it did before.
+    pub(super) fn is_same_owner(&self, decoded: &Decoded) -> bool {
+        self.uid == decoded.uid
+            && self.owners == decoded.owners
+            && *self.membership() == decoded.membership
+    }
+
     /// Replaces all but its place and the pass.
     pub(super) fn replace(&mut self, decoded: Decoded) {
         self.version = decoded.version;

@@ -3,7 +3,7 @@
 //! Each search waits under what every object has that it finds: a name, an owner, a label. So a change costs
 //! the searches that may concern it, and not all of them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::entry::Entry;
@@ -36,18 +36,22 @@ enum Hint {
 }
 
 impl Query {
-    fn hints(&self) -> Vec<Hint> {
+    /// Sets of hints; each object that it finds has one of each set.
+    fn hints(&self) -> Vec<Vec<Hint>> {
         match self {
-            Self::Named(key) => vec![Hint::Named(key.clone())],
-            Self::Uid(watch, uid) => vec![Hint::Uid(*watch, *uid)],
-            Self::OwnedBy(watch, uid) => vec![Hint::OwnedBy(*watch, *uid)],
-            Self::Selected(watch, namespace, selector) => match selector.one_of() {
-                Some(labels) => labels
-                    .into_iter()
-                    .map(|(key, value)| Hint::Label(*watch, Arc::clone(namespace), key, value))
-                    .collect(),
-                None => vec![Hint::Namespace(*watch, Arc::clone(namespace))],
-            },
+            Self::Named(key) => vec![vec![Hint::Named(key.clone())]],
+            Self::Uid(watch, uid) => vec![vec![Hint::Uid(*watch, *uid)]],
+            Self::OwnedBy(watch, uid) => vec![vec![Hint::OwnedBy(*watch, *uid)]],
+            Self::Selected(watch, namespace, selector) => {
+                let label = |(key, value)| Hint::Label(*watch, Arc::clone(namespace), key, value);
+                let sets = selector.one_of_each().into_iter();
+                let mut sets: Vec<Vec<Hint>> =
+                    sets.map(|it| it.into_iter().map(label).collect()).collect();
+                if sets.is_empty() {
+                    sets.push(vec![Hint::Namespace(*watch, Arc::clone(namespace))]);
+                }
+                sets
+            }
         }
     }
 
@@ -91,7 +95,7 @@ fn hints_of(key: &Key, entry: &Entry) -> Vec<Hint> {
 #[derive(Debug, Default)]
 pub(super) struct Queries {
     asked: HashMap<Arc<Query>, Answer>,
-    by_hint: HashMap<Hint, Vec<Arc<Query>>>,
+    by_hint: HashMap<Hint, HashSet<Arc<Query>>>,
     by_group: HashMap<GroupId, BTreeSet<Arc<Query>>>,
     /// Number of searches that found an object.
     named: BTreeMap<Key, usize>,
@@ -102,6 +106,8 @@ pub(super) struct Queries {
 struct Answer {
     groups: BTreeSet<GroupId>,
     found: BTreeSet<Key>,
+    /// Hints under which the search waits.
+    hints: Vec<Hint>,
 }
 
 impl Queries {
@@ -183,15 +189,39 @@ impl Queries {
             answer.groups.insert(group.clone());
         }
         for query in &new {
-            for hint in query.hints() {
-                let waiting = self.by_hint.entry(hint).or_default();
-                waiting.push(Arc::clone(query));
-            }
+            self.wait(query);
         }
         if !queries.is_empty() {
             self.by_group.insert(group.clone(), queries);
         }
         (new, dropped)
+    }
+
+    /// Lets a search wait under those of its hints that fewest others wait under: objects have labels that all
+    /// of an application have.
+    fn wait(&mut self, query: &Arc<Query>) {
+        let waiting = |hint: &Hint| self.by_hint.get(hint).map_or(0, HashSet::len);
+        let sets = query.hints().into_iter();
+        let fewest = sets.min_by_key(|set| set.iter().map(waiting).sum::<usize>());
+        let hints = fewest.unwrap_or_default();
+        for hint in &hints {
+            let waiting = self.by_hint.entry(hint.clone()).or_default();
+            waiting.insert(Arc::clone(query));
+        }
+        if let Some(answer) = self.asked.get_mut(query) {
+            answer.hints = hints;
+        }
+    }
+
+    /// The searches that may find an object.
+    pub(super) fn near<'q>(
+        &'q self,
+        key: &Key,
+        entry: &Entry,
+    ) -> impl Iterator<Item = &'q Arc<Query>> {
+        let hints = hints_of(key, entry).into_iter();
+        let waiting = hints.filter_map(|hint| self.by_hint.get(&hint));
+        waiting.flatten()
     }
 
     /// Notes what a new search found.
@@ -214,10 +244,10 @@ impl Queries {
         if !answer.groups.is_empty() {
             return;
         }
-        let found = self.asked.remove(query).unwrap_or_default().found;
-        for hint in query.hints() {
+        let Answer { found, hints, .. } = self.asked.remove(query).unwrap_or_default();
+        for hint in hints {
             if let Some(waiting) = self.by_hint.get_mut(&hint) {
-                waiting.retain(|it| it != query);
+                waiting.remove(query);
                 if waiting.is_empty() {
                     self.by_hint.remove(&hint);
                 }

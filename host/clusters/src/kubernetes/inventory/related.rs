@@ -1,11 +1,12 @@
 //! Objects that those of a group name by a relation, wherever they belong to.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use kindsight_model::{CoveredKinds, Object};
 
 use super::entry::rank;
+use super::missing::Place;
 use super::queries::Query;
 use super::relations::{Asker, Rule, Watched, rules_of, sought};
 use super::{GroupId, Inventory, Key, WatchId};
@@ -111,8 +112,7 @@ impl Inventory {
     pub(super) fn beside(&mut self, id: &GroupId, members: &[Key]) -> Option<Beside> {
         let (queries, is_all_asked) = self.queries_of(members);
         let (new, dropped) = self.queries.ask(id, queries);
-        for query in new {
-            let found = self.answer(&query);
+        for (query, found) in self.answers(new) {
             for key in &found {
                 if self
                     .entries
@@ -220,22 +220,39 @@ impl Inventory {
         found.into_iter().collect()
     }
 
-    /// What a search finds now.
-    fn answer(&self, query: &Query) -> Vec<Key> {
-        let is_found = |key: &Key| self.entries.get(key).is_some_and(|it| query.finds(key, it));
-        match query {
-            Query::Named(key) => [key.clone()].into_iter().filter(is_found).collect(),
-            Query::Uid(_, uid) => {
-                let key = self.by_uid.get(uid).cloned();
-                key.into_iter().filter(is_found).collect()
-            }
-            Query::OwnedBy(_, uid) => self.owned_by(*uid).into_iter().filter(is_found).collect(),
-            Query::Selected(watch, namespace, _) => {
-                let all = self.objects_from(*watch, namespace);
-                let near = all.take_while(|(key, _)| key.namespace == *namespace);
-                let found = near.filter(|(key, entry)| query.finds(key, entry));
-                found.map(|(key, _)| key.clone()).collect()
-            }
+    /// What searches find now. All selectors of a namespace are looked for in one pass over its objects.
+    fn answers(&self, new: Vec<Arc<Query>>) -> Vec<(Arc<Query>, Vec<Key>)> {
+        let mut answers = Vec::new();
+        let mut selected: BTreeMap<Place, HashMap<Arc<Query>, Vec<Key>>> = BTreeMap::new();
+        for query in new {
+            let is_found = |key: &Key| self.entries.get(key).is_some_and(|it| query.finds(key, it));
+            let near = match &*query {
+                Query::Named(key) => vec![key.clone()],
+                Query::Uid(_, uid) => self.by_uid.get(uid).cloned().into_iter().collect(),
+                Query::OwnedBy(_, uid) => self.owned_by(*uid),
+                Query::Selected(watch, namespace, _) => {
+                    let place = (*watch, Arc::clone(namespace));
+                    let waiting = selected.entry(place).or_default();
+                    waiting.insert(query, Vec::new());
+                    continue;
+                }
+            };
+            let found = near.into_iter().filter(is_found).collect();
+            answers.push((query, found));
         }
+        for ((watch, namespace), mut selected) in selected {
+            let all = self.objects_from(watch, &namespace);
+            for (key, entry) in all.take_while(|(key, _)| key.namespace == namespace) {
+                for query in self.queries.near(key, entry) {
+                    if let Some(found) = selected.get_mut(query)
+                        && query.finds(key, entry)
+                    {
+                        found.push(key.clone());
+                    }
+                }
+            }
+            answers.extend(selected);
+        }
+        answers
     }
 }

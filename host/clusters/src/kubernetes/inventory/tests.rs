@@ -142,6 +142,22 @@ fn what_lost_its_label_or_its_owner_leaves_the_group() {
 }
 
 #[test]
+fn a_change_of_an_owner_that_moves_nothing_does_not_concern_what_it_owns() {
+    let mut cluster = Cluster::new(Detail::Whole);
+    let mut owner = object("front", "", "");
+    cluster.apply("ReplicaSet", &owner);
+    cluster.apply("Pod", &object("pod", "front", "shop"));
+    assert_eq!(cluster.reports(), ["-/shop/-/web pod: pod"]);
+    owner["generation"] = 2.into();
+    cluster.apply("ReplicaSet", &owner);
+    assert!(cluster.inventory.groups.take_changed().is_empty());
+    owner["labels"] = json!({"app.kubernetes.io/instance": "base"});
+    cluster.apply("ReplicaSet", &owner);
+    let expected = ["-/base/-/web front: pod front", "-/shop/-/web pod: "];
+    assert_eq!(cluster.reports(), expected);
+}
+
+#[test]
 fn a_new_pass_over_a_kind_forgets_what_it_does_not_see() {
     let mut cluster = Cluster::new(Detail::Whole);
     cluster.apply("Deployment", &object("old", "", "shop"));

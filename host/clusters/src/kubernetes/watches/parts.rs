@@ -27,8 +27,6 @@ const NAMESPACES_MAX: usize = 16;
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     by_namespace: BTreeMap<Arc<str>, State>,
-    /// The reason why the last one could not be listed.
-    failure: Option<ApiError>,
 }
 
 #[derive(Debug)]
@@ -37,6 +35,8 @@ struct State {
     /// The time of its next list.
     at: Instant,
     backoff: Backoff,
+    /// The reason why it could not be listed the last time.
+    failure: Option<ApiError>,
 }
 
 impl Parts {
@@ -44,8 +44,10 @@ impl Parts {
         self.by_namespace.is_empty()
     }
 
+    /// The reason why one of them could not be listed. None of those that nobody asks for any more.
     pub(super) fn failure(&self) -> Option<&ApiError> {
-        self.failure.as_ref()
+        let mut parts = self.by_namespace.values();
+        parts.find_map(|it| it.failure.as_ref())
     }
 }
 
@@ -69,6 +71,7 @@ impl WatchState {
             is_running: false,
             at: Instant::now(),
             backoff: Backoff::default(),
+            failure: None,
         });
     }
 
@@ -130,10 +133,10 @@ impl WatchState {
         result: Result<(), ApiError>,
         is_needed: bool,
     ) {
-        self.parts.failure = result.err();
         if !is_needed {
             self.parts.by_namespace.remove(namespace);
         } else if let Some(state) = self.parts.by_namespace.get_mut(namespace) {
+            state.failure = result.err();
             state.is_running = false;
             state.at = Instant::now() + state.backoff.next();
         }

@@ -3,14 +3,17 @@ use kindsight_model::Gvk;
 use super::*;
 use crate::kubernetes::list::Part;
 
-fn one() -> (Watches, WatchId, watch::Receiver<Asked>) {
-    let mut watches = Watches::default();
-    let kind = ApiKind {
+fn pods() -> Arc<ApiKind> {
+    Arc::new(ApiKind {
         gvk: Gvk::new("", "v1", "Pod"),
         plural: "pods".to_owned(),
         is_namespaced: true,
-    };
-    let (id, detail) = watches.add(Arc::new(kind), None, Labels::None);
+    })
+}
+
+fn one() -> (Watches, WatchId, watch::Receiver<Asked>) {
+    let mut watches = Watches::default();
+    let (id, detail) = watches.add(pods(), None, Labels::None);
     (watches, id, detail)
 }
 
@@ -92,10 +95,10 @@ fn a_part_is_listed_again_while_objects_of_it_are_needed() {
     assert!(state.parts_to_list(&objects, Instant::now()).is_empty());
     assert_eq!(state.parts_to_list(&objects, at).len(), 1);
     let why = "a Kind cannot be followed any more: Pod: not allowed: no";
-    assert_eq!(watches.trouble(|_| true).unwrap(), why);
+    assert_eq!(watches.trouble(|_, _, _| true).unwrap(), why);
     let state = watches.get_mut(id).unwrap();
     state.part_ended("a", Ok(()), false);
-    assert!(watches.are_listed() && watches.trouble(|_| true).is_none());
+    assert!(watches.are_listed() && watches.trouble(|_, _, _| true).is_none());
 }
 
 #[test]
@@ -143,14 +146,66 @@ fn a_kind_that_fails_costs_the_cluster_only_where_applications_have_objects_of_i
     let state = watches.get_mut(id).unwrap();
     state.fail(ApiError::Forbidden("no".to_owned()));
     assert!(watches.are_listed());
-    assert_eq!(watches.trouble(|_| false), None);
-    let why = watches.trouble(|_| true).unwrap();
+    assert_eq!(watches.trouble(|_, _, _| false), None);
+    let why = watches.trouble(|_, _, _| true).unwrap();
     let expected = "a Kind cannot be followed any more: Pod: not allowed: no";
     assert_eq!(why, expected);
     let state = watches.get_mut(id).unwrap();
     state.fail(ApiError::Unreachable("refused".to_owned()));
     assert_eq!(
-        watches.trouble(|_| false).unwrap(),
+        watches.trouble(|_, _, _| false).unwrap(),
         "the cluster cannot be reached: refused"
     );
+}
+
+#[test]
+fn a_part_that_nobody_needs_any_more_is_no_trouble() {
+    let failed = || {
+        let (mut watches, id, asked) = one();
+        let state = watches.get_mut(id).unwrap();
+        state.begin(0);
+        state.end();
+        state.need("a".into());
+        let few = Objects(BTreeMap::from([("a", (1, 9))]));
+        assert_eq!(state.parts_to_list(&few, Instant::now()).len(), 1);
+        let error = ApiError::Unreachable("refused".to_owned());
+        state.part_ended("a", Err(error), true);
+        assert!(watches.trouble(|_, _, _| false).is_some());
+        (watches, id, asked)
+    };
+    // What was needed was deleted meanwhile.
+    let (mut watches, id, _asked) = failed();
+    let state = watches.get_mut(id).unwrap();
+    let at = state.next_part_at().unwrap();
+    let none = Objects(BTreeMap::from([("a", (0, 9))]));
+    assert!(state.parts_to_list(&none, at).is_empty());
+    assert_eq!(watches.trouble(|_, _, _| true), None);
+    // More of it was needed, and all was listed.
+    let (mut watches, id, _asked) = failed();
+    let state = watches.get_mut(id).unwrap();
+    let at = state.next_part_at().unwrap();
+    let most = Objects(BTreeMap::from([("a", (9, 9))]));
+    assert!(state.parts_to_list(&most, at).is_empty());
+    state.begin(1);
+    state.end();
+    assert!(watches.are_listed());
+    assert_eq!(watches.trouble(|_, _, _| true), None);
+}
+
+#[test]
+fn a_kind_is_covered_where_it_is_seen_in_each_namespace() {
+    let mut watches = Watches::default();
+    let ids = ["a", "b"].map(|namespace| {
+        let (id, _) = watches.add(pods(), Some(namespace.into()), Labels::None);
+        id
+    });
+    for id in ids {
+        let state = watches.get_mut(id).unwrap();
+        state.begin(0);
+        state.end();
+    }
+    assert_eq!(watches.covered(), BTreeSet::from([&*pods()]));
+    let state = watches.get_mut(ids[1]).unwrap();
+    state.fail(ApiError::Forbidden("no".to_owned()));
+    assert!(watches.covered().is_empty());
 }

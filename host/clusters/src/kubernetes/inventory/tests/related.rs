@@ -313,3 +313,26 @@ fn what_was_not_searched_is_covered_in_part() {
     assert_eq!(near.reports("Pod"), ["data beside : partial"]);
     assert_eq!(KindCoverage::Partial.as_str(), "partial");
 }
+
+#[test]
+fn searches_do_not_wait_under_a_label_that_all_objects_have() {
+    let selected = Relation::SelectedBy("/spec/selector".to_owned());
+    let mut near = Near::asked("Service", "Pod", selected);
+    let labels = |at: usize| json!({"app": at.to_string(), "release": "shop-of-long-ago"});
+    for at in 0..9 {
+        let name = format!("service-{at}");
+        let selector = json!({"spec": {"selector": labels(at)}});
+        near.apply(&of("Service", &name, 1, &shop(), &selector));
+        near.apply(&of("Pod", &format!("pod-{at}"), 1, &labels(at), &json!({})));
+    }
+    let pods = |near: &Near| -> Vec<usize> {
+        let pods = near.inventory.objects_from(1, "web");
+        let searches = pods.map(|(key, entry)| near.inventory.queries.near(key, entry).count());
+        searches.collect()
+    };
+    near.reports("Pod");
+    assert_eq!(pods(&near), [1; 9]);
+    near.inventory.set_rules(Arc::default());
+    near.reports("Pod");
+    assert_eq!(pods(&near), [0; 9]);
+}
