@@ -26,6 +26,7 @@ mod run;
 mod selector;
 mod session;
 mod shallow;
+mod start;
 mod stream;
 mod told;
 mod uid;
@@ -50,6 +51,7 @@ pub use deployments::ReportMode;
 pub use identity::Identities;
 pub use kubeconfig::{KubeconfigError, kubeconfig_clusters};
 pub use membership::ApplicationRule;
+pub use start::Starts;
 
 /// Maximum length of a reason that is told of a cluster, in bytes.
 const REASON_BYTES_MAX: usize = 600;

@@ -26,7 +26,7 @@ pub use event::{ApplicationReport, ClusterEvent, ClusterFacts, DeploymentReport,
 pub use folder::FolderCluster;
 pub use kubernetes::{
     ApplicationRule, ConfiguredApp, ConfiguredApplication, Identities, KubeconfigError,
-    KubernetesCluster, LEFT_OUT, ReportMode, WatchOptions, kubeconfig_clusters,
+    KubernetesCluster, LEFT_OUT, ReportMode, Starts, WatchOptions, kubeconfig_clusters,
 };
 pub use needs::{
     Needs, Recorded, RecordedDeployment, RecordedDeployments, RelatedKinds, RelatedRules,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use kindsight_contract::{KindPattern, Relation};
 use tokio::sync::watch;
 
-use crate::Identities;
+use crate::{Identities, Starts};
 
 pub use recorded::{Recorded, RecordedDeployment, RecordedDeployments};
 
@@ -21,6 +21,8 @@ pub struct Needs {
     pub recorded: watch::Receiver<Arc<Recorded>>,
     /// The names of each cluster, shared by all sources that have a clone of it.
     pub identities: Identities,
+    /// Room for clusters that start, shared likewise.
+    pub starts: Starts,
 }
 
 impl Default for Needs {
@@ -30,6 +32,7 @@ impl Default for Needs {
             related: watch::channel(Arc::default()).1,
             recorded: watch::channel(Arc::default()).1,
             identities: Identities::default(),
+            starts: Starts::default(),
         }
     }
 }

@@ -15,6 +15,7 @@ use super::identity::{self, Identity, Rank};
 use super::inventory::{GroupId, Report};
 use super::jitter::Backoff;
 use super::session::{Session, SessionEnd};
+use super::start::Start;
 use super::{KubernetesCluster, REASON_BYTES_MAX};
 use crate::{
     ClusterEvent, ClusterFacts, ClusterSource, ConfiguredApplication, Needs, RecordedDeployments,
@@ -44,6 +45,8 @@ pub(super) struct Run<E> {
     pub(super) used: BTreeSet<Arc<ApiKind>>,
     /// The last reason why the cluster was not heard; none while it is.
     told_stale: Option<String>,
+    /// The start of the last session.
+    start: Start,
     /// True if everything was seen since the last session began.
     is_heard: bool,
 }
@@ -66,6 +69,7 @@ impl<E: From<ClusterEvent>> Run<E> {
             sorted_by: None,
             used: BTreeSet::new(),
             told_stale: None,
+            start: Start::default(),
             is_heard: false,
         }
     }
@@ -102,7 +106,20 @@ impl<E: From<ClusterEvent>> Run<E> {
         }
     }
 
+    /// One session, begun when there is room.
     async fn session(&mut self, backoff: &mut Backoff) -> SessionEnd {
+        self.start = self.needs.starts.begin().await;
+        let late = self.start.clone().time_out();
+        tokio::select! {
+            end = self.whole_session(backoff) => {
+                self.start.end();
+                end
+            }
+            end = late => end,
+        }
+    }
+
+    async fn whole_session(&mut self, backoff: &mut Backoff) -> SessionEnd {
         let session = match Session::connect(&self.cluster, self.needs.clone()).await {
             Ok(session) => session,
             Err(why) => return SessionEnd::Failed(why),
@@ -205,6 +222,7 @@ impl<E: From<ClusterEvent>> Run<E> {
     pub(super) async fn synced(&mut self) -> Result<(), Closed> {
         self.told_stale = None;
         self.is_heard = true;
+        self.start.end();
         let cluster = self.cluster.name.clone();
         self.send(ClusterEvent::Synced { cluster }).await
     }
