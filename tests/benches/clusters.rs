@@ -1,8 +1,8 @@
 //! Load of watched clusters: a large one (memory, time to ready, idle processor time, latency of changes
 //! beside a bare watch, many clients on the stream), then many of them, one of which hangs.
 //!
-//! `cargo bench -p kindsight-tests --bench clusters`, or `-- large` and `-- many` for one part. The real API
-//! servers run on the same machine, so times are of both. `KINDSIGHT_BENCH_LABELLED`, `_OTHERS` and
+//! `cargo bench -p kindsight-tests --bench clusters` for the large one, with `-- many` for the others. The real
+//! API servers run on the same machine, so times are of both. `KINDSIGHT_BENCH_LABELLED`, `_OTHERS` and
 //! `_CLUSTERS` are numbers of objects and clusters; each cluster takes a quarter of a GiB.
 
 #[path = "clusters/fill.rs"]
@@ -36,13 +36,10 @@ fn main() {
         let _ = kindsight_interpreter::compile_child();
         return;
     }
-    let parts: Vec<String> = std::env::args().filter(|it| !it.starts_with('-')).collect();
-    let is_asked = |part: &str| parts.len() < 2 || parts.iter().any(|it| it == part);
-    if is_asked("large") {
-        large();
-    }
-    if is_asked("many") {
+    if std::env::args().any(|it| it == "many") {
         many::run();
+    } else {
+        large();
     }
 }
 
