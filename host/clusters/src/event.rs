@@ -181,8 +181,8 @@ pub struct ApplicationReport {
     /// Objects that were of it and that an `AppContext` covers from now on. They are still there, so they
     /// are not told to be gone.
     pub taken: Vec<Object>,
-    /// True if the applications of objects are told by other rules than at the last report: what was of it
-    /// and is no more may be of another one, so it is not told to be gone.
+    /// True if the applications of objects are told by other rules than at the last report, or some may not be
+    /// seen any more: what was of it and is no more may be elsewhere, so it is not told to be gone.
     pub is_sorted_anew: bool,
 }
 

@@ -10,6 +10,7 @@ use tokio::time::sleep;
 
 use super::connection::ApiClient;
 use super::deployments::ShownDeployments;
+use super::discovery::ApiKind;
 use super::identity::{self, Identity, Rank};
 use super::inventory::{GroupId, Report};
 use super::jitter::Backoff;
@@ -21,6 +22,9 @@ use crate::{
 
 /// The channel of events is closed.
 pub(super) struct Closed;
+
+/// What objects are sorted by: the applications of the configuration, and the deployments of `AppContext`s.
+pub(super) type SortedBy = (Arc<[ConfiguredApplication]>, Arc<RecordedDeployments>);
 
 /// The way of events to the pipeline.
 pub(super) struct Run<E> {
@@ -34,8 +38,10 @@ pub(super) struct Run<E> {
     pub(super) known: BTreeSet<GroupId>,
     /// The ways in which recorded deployments were last reported.
     pub(super) shown: ShownDeployments,
-    /// What objects were sorted by at the last report; none until there was one.
-    pub(super) sorted_by: Option<(Arc<[ConfiguredApplication]>, Arc<RecordedDeployments>)>,
+    /// What objects were sorted by when everything was last told; none until it was.
+    pub(super) sorted_by: Option<SortedBy>,
+    /// The Kinds of which applications had objects or were judged by some then.
+    pub(super) used: BTreeSet<Arc<ApiKind>>,
     /// The last reason why the cluster was not heard; none while it is.
     told_stale: Option<String>,
     /// True if everything was seen since the last session began.
@@ -58,6 +64,7 @@ impl<E: From<ClusterEvent>> Run<E> {
             known: BTreeSet::new(),
             shown: ShownDeployments::default(),
             sorted_by: None,
+            used: BTreeSet::new(),
             told_stale: None,
             is_heard: false,
         }
@@ -138,6 +145,8 @@ impl<E: From<ClusterEvent>> Run<E> {
         let cluster = self.cluster.name.clone();
         tracing::info!(%cluster, "context leads to the cluster that is watched as {name}");
         self.known.clear();
+        self.used.clear();
+        self.sorted_by = None;
         self.shown = ShownDeployments::default();
         self.told_stale = None;
         let removed = cluster.clone();
@@ -262,3 +271,6 @@ async fn changed(configured: &mut watch::Receiver<ClusterSource>) {
         std::future::pending::<()>().await;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -98,6 +98,10 @@ impl Watches {
         self.by_id.iter_mut().map(|(id, it)| (*id, it))
     }
 
+    pub(super) fn iter(&self) -> impl Iterator<Item = (WatchId, &Arc<ApiKind>)> {
+        self.by_id.iter().map(|(id, it)| (*id, &it.kind))
+    }
+
     /// The time at which a part of a Kind is to be listed.
     pub(super) fn next_part_at(&self) -> Option<Instant> {
         self.by_id
@@ -129,14 +133,17 @@ impl Watches {
     ///
     /// A watch that fails costs more than its Kind only where the server cannot be reached, or where
     /// applications have objects of it or are judged by some.
-    pub(super) fn trouble(&self, is_used: impl Fn(WatchId) -> bool) -> Option<String> {
+    pub(super) fn trouble(
+        &self,
+        is_used: impl Fn(WatchId, &ApiKind, &ApiError) -> bool,
+    ) -> Option<String> {
         self.by_id.iter().find_map(|(id, it)| {
             let failure = it.failure()?;
             if matches!(failure, ApiError::Unreachable(_)) {
                 return Some(failure.of_cluster());
             }
             let told = || format!("a Kind cannot be followed any more: {}", it.told(failure));
-            is_used(*id).then(told)
+            is_used(*id, &it.kind, failure).then(told)
         })
     }
 
@@ -152,6 +159,13 @@ impl Watches {
         let others: BTreeSet<&ApiKind> = others.into_iter().map(|it| &*it.kind).collect();
         let covered = covered.into_iter().map(|it| &*it.kind);
         covered.filter(|it| !others.contains(it)).collect()
+    }
+
+    /// The Kinds of which the credentials do not allow to see all.
+    pub(super) fn forbidden(&self) -> impl Iterator<Item = &ApiKind> {
+        let is_forbidden = |it: &&WatchState| matches!(it.failure(), Some(ApiError::Forbidden(_)));
+        let forbidden = self.by_id.values().filter(is_forbidden);
+        forbidden.map(|it| &*it.kind)
     }
 
     /// The Kinds that are not watched, with the reason.

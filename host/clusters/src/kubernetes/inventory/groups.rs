@@ -81,6 +81,11 @@ impl Groups {
         group.is_none_or(|it| it.reported.replace(contents) != Some(contents))
     }
 
+    /// The groups that changed since they were last taken.
+    pub(super) fn changed(&self) -> impl Iterator<Item = &GroupId> {
+        self.changed.iter()
+    }
+
     /// The groups that changed since the last call.
     pub(super) fn take_changed(&mut self) -> BTreeSet<GroupId> {
         std::mem::take(&mut self.changed)

@@ -29,6 +29,11 @@ impl Inventory {
         reports
     }
 
+    /// Returns whether a group that changed waits for its objects, or for those beside them.
+    pub(in crate::kubernetes) fn is_any_waiting(&self) -> bool {
+        self.groups.changed().any(|id| self.is_reported(id))
+    }
+
     /// The report of a group; none where it is the last one again.
     fn report(&mut self, id: &GroupId, coverage: &Coverage) -> Result<Option<Report>, NotRead> {
         let members = self.groups.get(id).map(Group::members);

@@ -10,7 +10,7 @@ use super::Session;
 use crate::ClusterEvent;
 use crate::kubernetes::deployments::{Shown, Step};
 use crate::kubernetes::inventory::{Inventory, Report};
-use crate::kubernetes::run::{Closed, Run};
+use crate::kubernetes::run::{Closed, Run, SortedBy};
 use crate::kubernetes::watches::Watches;
 
 impl Session {
@@ -137,13 +137,16 @@ impl Session {
         }
     }
 
-    /// Notes what objects are sorted by. Returns whether that was something else when it was last noted.
-    pub(super) fn note_sorting<E>(&self, run: &mut Run<E>) -> bool {
+    /// The applications and the deployments that objects are sorted by.
+    pub(super) fn sorted_by(&self) -> SortedBy {
         let applications = Arc::clone(&self.cluster.options.applications);
-        let now = (applications, self.deployments.recorded());
-        let is_other = run.sorted_by.as_ref().is_some_and(|before| *before != now);
-        run.sorted_by = Some(now);
-        is_other
+        (applications, self.deployments.recorded())
+    }
+
+    /// Returns whether objects were sorted by others when everything was last told.
+    pub(super) fn is_sorted_otherwise<E>(&self, run: &Run<E>) -> bool {
+        let before = run.sorted_by.as_ref();
+        before.is_some_and(|before| *before != self.sorted_by())
     }
 
     /// The Kinds and namespaces of which every object is seen.

@@ -76,7 +76,7 @@ impl Session {
             self.take(news)?;
         }
         self.report(run).await?;
-        if !self.is_stale {
+        if !self.is_stale && self.is_told() {
             let cluster = self.cluster.name.clone();
             run.send(ClusterEvent::Heard { cluster }).await?;
         }

@@ -95,10 +95,10 @@ fn a_part_is_listed_again_while_objects_of_it_are_needed() {
     assert!(state.parts_to_list(&objects, Instant::now()).is_empty());
     assert_eq!(state.parts_to_list(&objects, at).len(), 1);
     let why = "a Kind cannot be followed any more: Pod: not allowed: no";
-    assert_eq!(watches.trouble(|_| true).unwrap(), why);
+    assert_eq!(watches.trouble(|_, _, _| true).unwrap(), why);
     let state = watches.get_mut(id).unwrap();
     state.part_ended("a", Ok(()), false);
-    assert!(watches.are_listed() && watches.trouble(|_| true).is_none());
+    assert!(watches.are_listed() && watches.trouble(|_, _, _| true).is_none());
 }
 
 #[test]
@@ -146,14 +146,14 @@ fn a_kind_that_fails_costs_the_cluster_only_where_applications_have_objects_of_i
     let state = watches.get_mut(id).unwrap();
     state.fail(ApiError::Forbidden("no".to_owned()));
     assert!(watches.are_listed());
-    assert_eq!(watches.trouble(|_| false), None);
-    let why = watches.trouble(|_| true).unwrap();
+    assert_eq!(watches.trouble(|_, _, _| false), None);
+    let why = watches.trouble(|_, _, _| true).unwrap();
     let expected = "a Kind cannot be followed any more: Pod: not allowed: no";
     assert_eq!(why, expected);
     let state = watches.get_mut(id).unwrap();
     state.fail(ApiError::Unreachable("refused".to_owned()));
     assert_eq!(
-        watches.trouble(|_| false).unwrap(),
+        watches.trouble(|_, _, _| false).unwrap(),
         "the cluster cannot be reached: refused"
     );
 }
@@ -170,7 +170,7 @@ fn a_part_that_nobody_needs_any_more_is_no_trouble() {
         assert_eq!(state.parts_to_list(&few, Instant::now()).len(), 1);
         let error = ApiError::Unreachable("refused".to_owned());
         state.part_ended("a", Err(error), true);
-        assert!(watches.trouble(|_| false).is_some());
+        assert!(watches.trouble(|_, _, _| false).is_some());
         (watches, id, asked)
     };
     // What was needed was deleted meanwhile.
@@ -179,7 +179,7 @@ fn a_part_that_nobody_needs_any_more_is_no_trouble() {
     let at = state.next_part_at().unwrap();
     let none = Objects(BTreeMap::from([("a", (0, 9))]));
     assert!(state.parts_to_list(&none, at).is_empty());
-    assert_eq!(watches.trouble(|_| true), None);
+    assert_eq!(watches.trouble(|_, _, _| true), None);
     // More of it was needed, and all was listed.
     let (mut watches, id, _asked) = failed();
     let state = watches.get_mut(id).unwrap();
@@ -189,7 +189,7 @@ fn a_part_that_nobody_needs_any_more_is_no_trouble() {
     state.begin(1);
     state.end();
     assert!(watches.are_listed());
-    assert_eq!(watches.trouble(|_| true), None);
+    assert_eq!(watches.trouble(|_, _, _| true), None);
 }
 
 #[test]
