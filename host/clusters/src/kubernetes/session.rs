@@ -180,8 +180,8 @@ impl Session {
                     self.record(run);
                     report_at.get_or_insert_with(|| Instant::now() + GATHER);
                 }
-                is_ready = self.probe.answered() => {
-                    if is_ready && let Err(end) = self.tell_heard(run).await {
+                answer = self.probe.answered() => {
+                    if let Err(end) = self.tell_heard(answer, run).await {
                         return end;
                     }
                 }
