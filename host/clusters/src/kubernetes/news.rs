@@ -53,3 +53,15 @@ pub(super) enum News {
     /// It cannot be listed or followed, and is tried again.
     Failed(ApiError),
 }
+
+impl News {
+    /// The error that the credentials are not accepted, where it tells that.
+    pub(super) fn unauthorized(&self) -> Option<&ApiError> {
+        let error = match self {
+            Self::PartEnds { result, .. } => result.as_ref().err(),
+            Self::Failed(error) => Some(error),
+            _ => None,
+        };
+        error.filter(|it| matches!(it, ApiError::Unauthorized(_)))
+    }
+}

@@ -4,31 +4,32 @@ mod deployments;
 mod facts;
 mod kinds;
 mod probe;
+mod report;
 mod take;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
-use kindsight_model::{ClusterName, CoveredKinds, DeploymentId, WatchedKinds};
+use kindsight_model::{ClusterName, DeploymentId, WatchedKinds};
 use kube::Config;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, sleep_until};
 
 use super::KubernetesCluster;
-use super::connection::{ApiClient, ApiError, Connections};
+use super::connection::{ApiClient, Connections};
 use super::deployments::Deployments;
 use super::discovery::{Discovered, discover};
-use super::inventory::{GroupId, Inventory, Report};
+use super::inventory::Inventory;
 use super::jitter::jittered;
 use super::news::WatchNews;
 use super::plugin::{Plugin, PluginError, Token};
 use super::run::{Closed, Run};
 use super::stream::ListStreams;
 use super::watches::Watches;
-use crate::{ApplicationReport, ClusterEvent, ClusterFacts, FACTS_EVERY, Needs};
+use crate::{ClusterEvent, ClusterFacts, FACTS_EVERY, Needs};
 
 use probe::Probe;
 
@@ -180,8 +181,8 @@ impl Session {
                     self.record(run);
                     report_at.get_or_insert_with(|| Instant::now() + GATHER);
                 }
-                is_ready = self.probe.answered() => {
-                    if is_ready && let Err(end) = self.tell_heard(run).await {
+                answer = self.probe.answered() => {
+                    if let Err(end) = self.tell_heard(answer, run).await {
                         return end;
                     }
                 }
@@ -217,101 +218,6 @@ impl Session {
             }
         }
     }
-
-    /// Reports what changed, once everything was seen.
-    async fn report<E: From<ClusterEvent>>(&mut self, run: &mut Run<E>) -> Result<(), Closed> {
-        let trouble = self.trouble(run);
-        self.list_parts();
-        if self.is_synced || trouble.is_none() && self.watches.are_listed() {
-            self.settle_deployments(run).await?;
-        }
-        // By now objects may be needed whole that were not.
-        self.list_parts();
-        let is_first = trouble.is_none() && self.watches.are_listed() && !self.is_synced;
-        let mut reports = Vec::new();
-        if is_first {
-            self.is_synced = true;
-            // What may not be seen any more is not gone either.
-            let is_hidden = self.watches.forbidden().any(|it| run.used.contains(it));
-            self.is_sorted_anew = is_hidden || self.is_sorted_otherwise(run);
-            let known: BTreeSet<&GroupId> = self.inventory.group_ids().collect();
-            let gone = run.known.iter().filter(|it| !known.contains(it));
-            reports.extend(gone.filter_map(empty_report));
-        }
-        if self.is_synced {
-            reports.append(&mut self.take_reports());
-            // Once all was told, what moves is told object by object.
-            if self.is_sorted_anew {
-                reports.iter_mut().for_each(Report::sort_anew);
-            }
-            for report in &reports {
-                self.note_shown(report, run);
-            }
-            run.report(reports).await?;
-            // What the objects of reports name may have to be read first.
-            self.list_parts();
-        }
-        match trouble {
-            Some(why) => {
-                self.is_stale = true;
-                run.stale(&why).await?;
-            }
-            None if self.is_told() => {
-                self.note_told(run);
-                if std::mem::take(&mut self.is_stale) {
-                    run.synced().await?;
-                }
-            }
-            None => {}
-        }
-        Ok(())
-    }
-
-    /// The reason why what is known of the cluster may be out of date.
-    fn trouble<E>(&self, run: &Run<E>) -> Option<String> {
-        let states = &self.deployments.states;
-        self.watches.trouble(|watch, kind, failure| {
-            let is_refused = matches!(failure, ApiError::Forbidden(_) | ApiError::NotFound(_));
-            // Nothing of it was seen yet, so that it is not known what is gone.
-            let is_awaited = !self.is_synced && !is_refused && run.used.contains(kind);
-            is_awaited || self.inventory.is_used(watch) || states.is_told_by(watch)
-        })
-    }
-
-    /// Returns whether all that the cluster said was reported: nothing is being listed, and no application waits
-    /// for objects that are to be read.
-    fn is_told(&self) -> bool {
-        self.is_synced && self.watches.are_listed() && !self.inventory.is_any_waiting()
-    }
-
-    /// Notes by what everything was told, for the next session.
-    fn note_told<E>(&mut self, run: &mut Run<E>) {
-        self.is_sorted_anew = false;
-        run.sorted_by = Some(self.sorted_by());
-        let used = self
-            .watches
-            .iter()
-            .filter(|(id, _)| self.inventory.is_used(*id));
-        run.used = used.map(|(_, kind)| Arc::clone(kind)).collect();
-    }
-}
-
-/// The report that nothing is left of an application.
-fn empty_report(id: &GroupId) -> Option<Report> {
-    let GroupId::Application { application, app } = id else {
-        return None;
-    };
-    Some(Report::Application(ApplicationReport {
-        application: application.clone(),
-        app: Arc::clone(app),
-        objects: Vec::new(),
-        hooks: BTreeSet::new(),
-        rejected: Vec::new(),
-        related: Vec::new(),
-        covered: CoveredKinds::partial(),
-        taken: Vec::new(),
-        is_sorted_anew: false,
-    }))
 }
 
 /// The token of a credential plugin, and what keeps it fresh; empty where the configuration names no plugin,

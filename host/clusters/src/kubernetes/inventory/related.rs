@@ -22,6 +22,13 @@ const RELATED_MAX: usize = 10_000;
 /// Maximum number of owners between an object and one that it owns.
 const STEPS_MAX: usize = 16;
 
+/// Searches that nobody made before, and objects that a group asks for no more.
+#[derive(Debug, Default)]
+pub(super) struct AskedFor {
+    new: Vec<Arc<Query>>,
+    dropped: BTreeSet<Key>,
+}
+
 /// The objects beside those of a group, and the Kinds of which they are all.
 pub(super) struct Beside {
     pub(super) keys: Vec<Key>,
@@ -108,10 +115,17 @@ impl Inventory {
         }
     }
 
-    /// Searches for what the objects of a group name. None while some of it is still to be read.
-    pub(super) fn beside(&mut self, id: &GroupId, members: &[Key]) -> Option<Beside> {
+    /// Asks for what the objects of a group name. Returns whether that is all.
+    pub(super) fn ask(&mut self, id: &GroupId, members: &[Key], asked_for: &mut AskedFor) -> bool {
         let (queries, is_all_asked) = self.queries_of(members);
         let (new, dropped) = self.queries.ask(id, queries);
+        asked_for.new.extend(new);
+        asked_for.dropped.extend(dropped);
+        is_all_asked
+    }
+
+    /// Searches for what was asked for, and lets go of what nobody needs any more.
+    pub(super) fn answer(&mut self, AskedFor { new, dropped }: AskedFor) {
         for (query, found) in self.answers(new) {
             for key in &found {
                 if self
@@ -125,8 +139,19 @@ impl Inventory {
             self.queries.answer(&query, found);
         }
         for key in dropped {
-            self.drop_unneeded(&key);
+            if !self.queries.is_named(&key) {
+                self.drop_unneeded(&key);
+            }
         }
+    }
+
+    /// The objects that those of a group name. None while some of them are still to be read.
+    pub(super) fn beside(
+        &self,
+        id: &GroupId,
+        members: &[Key],
+        is_all_asked: bool,
+    ) -> Option<Beside> {
         let mut keys = self.queries.found(id);
         for key in members {
             keys.remove(key);

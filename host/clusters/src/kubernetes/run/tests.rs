@@ -6,6 +6,7 @@ use std::sync::mpsc as blocking;
 use kindsight_contract::{KindPattern, Relation};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
@@ -18,7 +19,8 @@ struct Source {
     configured: watch::Sender<ClusterSource>,
     events: mpsc::Receiver<ClusterEvent>,
     cluster: KubernetesCluster,
-    _stop: tokio_util::sync::DropGuard,
+    /// Ends with it.
+    _tasks: JoinSet<()>,
     _folder: tempfile::TempDir,
 }
 
@@ -36,16 +38,16 @@ impl Source {
         let source = ClusterSource::Kubernetes(Box::new(cluster.clone()));
         let (configured, configured_rx) = watch::channel(source);
         let (events_tx, events) = mpsc::channel(64);
-        let stop = CancellationToken::new();
         let run = cluster
             .clone()
-            .run(configured_rx, events_tx, needs, stop.clone());
-        tokio::spawn(run);
+            .run(configured_rx, events_tx, needs, CancellationToken::new());
+        let mut tasks = JoinSet::new();
+        tasks.spawn(run);
         Self {
             configured,
             events,
             cluster,
-            _stop: stop.drop_guard(),
+            _tasks: tasks,
             _folder: folder,
         }
     }
@@ -191,4 +193,39 @@ async fn what_the_next_session_may_not_see_is_not_gone() {
     });
     assert_eq!(source.next().await, "front:  anew");
     assert_eq!(source.next().await, "synced");
+}
+
+#[tokio::test]
+async fn an_api_that_does_not_accept_the_credentials_costs_itself_alone() {
+    let api = Api::new(move |target| {
+        if target.starts_with("/apis/example.org/v1/widgets?") {
+            let refused = json!({"code": 401, "message": "who is that"});
+            return Some(Answer::Json(401, refused));
+        }
+        let is_front = is_list_of_services(target) || is_part_of_services(target);
+        is_front.then(front)
+    });
+    let mut source = Source::begin(&api, Needs::default());
+    assert_eq!(source.next().await, "front: front");
+    assert_eq!(source.next().await, "synced");
+}
+
+#[tokio::test]
+async fn credentials_that_the_server_accepts_no_longer_end_the_session() {
+    let mut versions = 0;
+    let refused = || Answer::Json(401, json!({"code": 401, "message": "too late"}));
+    let api = Api::new(move |target| match target {
+        "/readyz" => Some(refused()),
+        // One of the connection, and one of the session.
+        "/version" => {
+            versions += 1;
+            (versions > 2).then(refused)
+        }
+        _ => (is_list_of_services(target) || is_part_of_services(target)).then(front),
+    });
+    let mut source = Source::begin(&api, Needs::default());
+    assert_eq!(source.next().await, "front: front");
+    assert_eq!(source.next().await, "synced");
+    let why = "stale: the credentials are not accepted: too late";
+    assert_eq!(source.next().await, why);
 }

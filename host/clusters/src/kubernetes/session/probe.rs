@@ -20,7 +20,7 @@ const ASK_EVERY: Duration = Duration::from_secs(2);
 pub(super) struct Probe {
     /// The time of the next question; none while one is asked.
     at: Option<Instant>,
-    answer: BoxFuture<'static, bool>,
+    answer: BoxFuture<'static, Result<(), ApiError>>,
 }
 
 impl Default for Probe {
@@ -44,34 +44,52 @@ impl Probe {
             let asked = clients.iter().cloned().map(is_ready);
             let answers = join_all(asked.collect::<Vec<_>>());
             self.at = None;
-            self.answer = Box::pin(async { answers.await.into_iter().all(|it| it) });
+            self.answer = Box::pin(async { answers.await.into_iter().collect() });
         }
     }
 
-    /// Waits for the answer: true if the server is ready on every connection. Never where nothing is asked.
-    pub(super) async fn answered(&mut self) -> bool {
-        let is_ready = (&mut self.answer).await;
+    /// Asks as soon as nothing is asked.
+    pub(super) fn ask_soon(&mut self) {
+        self.at = self.at.map(|_| Instant::now());
+    }
+
+    /// Waits for the answer, which is none where nothing is asked.
+    ///
+    /// # Errors
+    /// The server is not ready on a connection.
+    pub(super) async fn answered(&mut self) -> Result<(), ApiError> {
+        let answer = (&mut self.answer).await;
         *self = Self::default();
-        is_ready
+        answer
     }
 }
 
 /// Asks a server whether it is ready; one that does not tell that, for its version.
-async fn is_ready(client: ApiClient) -> bool {
-    match client.get("/readyz", "*/*").await {
+async fn is_ready(client: ApiClient) -> Result<(), ApiError> {
+    let answer = match client.get("/readyz", "*/*").await {
         Err(ApiError::Forbidden(_) | ApiError::NotFound(_)) => {
-            client.get("/version", "application/json").await.is_ok()
+            client.get("/version", "application/json").await
         }
-        answer => answer.is_ok(),
-    }
+        answer => answer,
+    };
+    answer.map(drop)
 }
 
 impl Session {
-    /// Tells that the cluster is heard, after everything that came before the answer.
+    /// Takes the answer of the server: tells that the cluster is heard, after everything that came before it.
     pub(super) async fn tell_heard<E: From<ClusterEvent>>(
         &mut self,
+        answer: Result<(), ApiError>,
         run: &mut Run<E>,
     ) -> Result<(), SessionEnd> {
+        match answer {
+            Ok(()) => {}
+            Err(error @ ApiError::Unauthorized(_)) => {
+                return Err(SessionEnd::Failed(error.of_cluster()));
+            }
+            // The watches tell what comes of it.
+            Err(_) => return Ok(()),
+        }
         while let Ok(news) = self.news_rx.try_recv() {
             self.take(news)?;
         }

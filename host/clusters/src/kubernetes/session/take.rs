@@ -33,6 +33,13 @@ impl Session {
             self.discover_at = self.discover_at.min(Instant::now() + DISCOVER_AFTER);
         }
         let pass = state.pass;
+        if let Some(refused) = what.unauthorized() {
+            // Another server may serve any group but this, and refuse what the server itself accepts.
+            if state.kind.gvk.group.is_empty() {
+                return Err(SessionEnd::Failed(refused.of_cluster()));
+            }
+            self.probe.ask_soon();
+        }
         match what {
             News::ListBegins(list) => state.begin(list),
             News::Listed(objects) => {
@@ -49,10 +56,6 @@ impl Session {
                     self.inventory.complete(watch, object);
                 }
             }
-            News::PartEnds {
-                result: Err(error @ ApiError::Unauthorized(_)),
-                ..
-            } => return Err(SessionEnd::Failed(error.of_cluster())),
             News::PartEnds { namespace, result } => {
                 let is_needed = !self.inventory.needed(watch).names(&namespace).is_empty();
                 state.part_ended(&namespace, result, is_needed);
@@ -66,9 +69,6 @@ impl Session {
                 _ => self.inventory.remove(watch, &object),
             },
             News::Following => state.follow(),
-            News::Failed(error @ ApiError::Unauthorized(_)) => {
-                return Err(SessionEnd::Failed(error.of_cluster()));
-            }
             News::Failed(error) => {
                 if matches!(error, ApiError::NotFound(_)) {
                     // The Kind may have gone with its definition.

@@ -16,7 +16,7 @@ pub(super) enum Answer {
 
 type Answers = Box<dyn FnMut(&str) -> Option<Answer> + Send>;
 
-/// An API server of Services and Pods. It refuses to stream lists, and its watches tell nothing.
+/// An API server of Services and Pods, and of Widgets that another one serves. It refuses to stream lists, and its watches tell nothing.
 pub(super) struct Api {
     pub(super) url: String,
 }
@@ -86,8 +86,14 @@ fn known(target: &str) -> Answer {
             json!({"items": [{"metadata": {"name": ""}, "versions": [{"version": "v1",
                 "resources": [kind("Service", "services"), kind("Pod", "pods")]}]}]}),
         ),
-        "/apis" => Answer::Json(200, json!({"items": []})),
-        "/api/v1/pods" | "/api/v1/services" => Answer::Json(200, list(&[])),
+        "/apis" => Answer::Json(
+            200,
+            json!({"items": [{"metadata": {"name": "example.org"}, "versions": [{"version": "v1",
+                "resources": [kind("Widget", "widgets")]}]}]}),
+        ),
+        "/api/v1/pods" | "/api/v1/services" | "/apis/example.org/v1/widgets" => {
+            Answer::Json(200, list(&[]))
+        }
         _ => Answer::Json(404, json!({"code": 404, "message": "not found"})),
     }
 }
