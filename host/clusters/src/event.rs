@@ -61,12 +61,13 @@ pub enum ClusterEvent {
         report: Box<DeploymentReport>,
     },
     /// The cluster has this of an application that nobody recorded. Replaces what it had before of the same
-    /// app of it.
+    /// apps of it.
     Application {
         /// The cluster.
         cluster: ClusterName,
-        /// All that it has of the app.
-        report: Box<ApplicationReport>,
+        /// All that it has of each app that changed, at one moment: the apps of one application are shown
+        /// together, so that no mixture of moments is.
+        reports: Vec<ApplicationReport>,
     },
     /// The cluster is configured, and was not heard yet.
     Added {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use kindsight_cluster::Options;
 use serde_json::{Value, json};
 
+use crate::history::{transitions_in, transitions_of_whole};
 use crate::stage::{SHOP, Stage, labelled, resources};
 
 /// Time for which connections are cut each second.
@@ -32,6 +33,7 @@ fn stage() -> Option<Stage> {
     let options = [Options::api_server("edge01")];
     let stage = Stage::start(&options, |cluster| cluster.admin().clone())?;
     stage.apply(&service("front"));
+    stage.wait_for_state("Ready");
     stage.apply(&config("settings", "0"));
     stage.wait(SHOP, "it is found", |it| {
         it["ready-status"] == "Ready" && resources(it).len() == 2
@@ -54,6 +56,15 @@ fn wait_for_fresh(stage: &Stage, names: &[String]) {
     stage.wait_for_cluster("edge01", "it is connected", |it| {
         it["connection"] == "connected"
     });
+}
+
+/// Checks that all that is told is that the Service and these ConfigMaps came.
+fn check_history(stage: &Stage, names: &[String]) {
+    let came = names.iter().map(|name| format!("{name} - > Present"));
+    let mut expected: Vec<String> = came.chain(["front - > Ready".to_owned()]).collect();
+    expected.sort();
+    assert_eq!(transitions_in(stage, "edge01"), expected);
+    assert_eq!(transitions_of_whole(stage), ["- > Ready"]);
 }
 
 #[test]
@@ -79,6 +90,7 @@ fn a_watch_that_is_cut_every_second_tells_nothing_that_was_not_so() {
         }
     }
     wait_for_fresh(&stage, &names);
+    check_history(&stage, &names);
 }
 
 #[test]
@@ -100,4 +112,5 @@ fn what_changed_while_versions_became_too_old_is_listed_again() {
     let names = (1..20).map(|number| format!("c{number}"));
     let names: Vec<String> = names.chain(["settings".to_owned()]).collect();
     wait_for_fresh(&stage, &names);
+    check_history(&stage, &names);
 }

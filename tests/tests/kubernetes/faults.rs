@@ -5,6 +5,7 @@ use std::time::Duration;
 use kindsight_cluster::Options;
 use serde_json::{Value, json};
 
+use crate::history::{transitions_in, transitions_of_whole};
 use crate::stage::{SHOP, Stage, labelled, resources};
 
 fn config(name: &str) -> Value {
@@ -18,6 +19,15 @@ fn is_stale(clusters: &Value) -> bool {
 
 fn is_connected(clusters: &Value) -> bool {
     clusters["connection"] == "connected"
+}
+
+/// Checks that all that is told is that ConfigMaps of these names came, in each cluster.
+fn check_history(stage: &Stage, names: [&[&str]; 2]) {
+    for (cluster, names) in ["edge01", "edge02"].iter().zip(names) {
+        let came = names.iter().map(|name| format!("{name} - > Present"));
+        assert_eq!(transitions_in(stage, cluster), came.collect::<Vec<_>>());
+    }
+    assert_eq!(transitions_of_whole(stage), ["- > Present"]);
 }
 
 /// When the first cluster was heard last.
@@ -50,6 +60,7 @@ fn a_cluster_that_is_away_keeps_its_last_answer_and_costs_no_other() {
         answer.to_string().contains("cannot be reached"),
         "{answer:#}"
     );
+    check_history(&stage, [&["settings"], &["more", "settings"]]);
 
     stage.clusters[0].start_again();
     stage.clusters[0].apply(&config("more"));
@@ -73,8 +84,13 @@ fn a_cluster_that_is_away_keeps_its_last_answer_and_costs_no_other() {
         before,
         "a cluster that hangs is not heard"
     );
+    check_history(&stage, [&["more", "settings"]; 2]);
     stage.clusters[0].resume();
     stage.wait_for_cluster("edge01", "it is heard again", is_connected);
     stage.clusters[0].apply(&config("last"));
     stage.wait(SHOP, "it is followed again", |it| resources(it).len() == 5);
+    check_history(
+        &stage,
+        [&["last", "more", "settings"], &["more", "settings"]],
+    );
 }

@@ -4,6 +4,7 @@ mod application;
 mod context;
 mod cuts;
 mod faults;
+mod history;
 mod kubectl;
 mod lists;
 mod monitor;

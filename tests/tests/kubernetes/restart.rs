@@ -5,10 +5,9 @@ use std::time::Duration;
 use kindsight_cluster::{Cluster, Credentials, Options};
 use serde_json::{Value, json};
 
+use crate::history::transitions;
 use crate::rights::{binding, role};
 use crate::stage::{NAMESPACE, SHOP, Stage, labelled, resources, workload};
-
-const HISTORY: &str = "/v2/projects/-/composite-apps/shop/-/deployment-intent-groups/web/history";
 
 fn config(name: &str) -> Value {
     let config = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}});
@@ -28,22 +27,6 @@ fn set_status(stage: &Stage, ready: bool) {
         ],
     }});
     stage.clusters[0].patch(&path, "application/merge-patch+json", &status);
-}
-
-/// The transitions as `name from > to`, oldest first.
-fn transitions(stage: &Stage) -> Vec<String> {
-    let answer = stage.server.get(HISTORY).unwrap_or_default();
-    let all = answer["transitions"].as_array().into_iter().flatten();
-    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
-    let mut told: Vec<String> = all
-        .map(|it| {
-            let (from, to) = (&it["from"]["state"], &it["to"]["state"]);
-            assert_eq!(it["cause"], "observed", "{it:#}");
-            format!("{} {} > {}", text(&it["name"]), text(from), text(to))
-        })
-        .collect();
-    told.reverse();
-    told
 }
 
 fn is_fresh(answer: &Value) -> bool {

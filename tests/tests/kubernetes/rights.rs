@@ -3,6 +3,7 @@
 use kindsight_cluster::{Credentials, Options};
 use serde_json::{Value, json};
 
+use crate::history::transitions_in;
 use crate::stage::{SHOP, Stage, labelled, resources};
 
 pub(crate) fn role(resources: &[&str]) -> Value {
@@ -70,4 +71,17 @@ fn a_right_that_is_missing_is_told_and_heals_when_it_comes() {
     cluster.apply(&labelled(more, "front"));
     let answer = stage.wait(SHOP, "the rest is followed", |it| resources(it).len() == 3);
     assert!(answer["stale-since"].is_string(), "{answer:#}");
+
+    // Given back: it is fresh again, and nothing ever went.
+    cluster.apply(&role(&["configmaps", "services"]));
+    let answer = stage.wait(SHOP, "the right is used again", |it| {
+        it["stale-since"].is_null()
+    });
+    assert_eq!(resources(&answer).len(), 3, "{answer:#}");
+    let came = [
+        "front - > Ready",
+        "more - > Present",
+        "settings - > Present",
+    ];
+    assert_eq!(transitions_in(&stage, "edge01"), came);
 }

@@ -1,9 +1,9 @@
 //! The run of a source: one session after the other.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kindsight_model::{ClusterName, clean};
+use kindsight_model::{ClusterName, DigName, clean};
 use tokio::sync::mpsc::Sender;
 use tokio::sync::watch;
 use tokio::time::sleep;
@@ -18,7 +18,8 @@ use super::session::{Session, SessionEnd};
 use super::start::Start;
 use super::{KubernetesCluster, REASON_BYTES_MAX};
 use crate::{
-    ClusterEvent, ClusterFacts, ClusterSource, ConfiguredApplication, Needs, RecordedDeployments,
+    ApplicationReport, ClusterEvent, ClusterFacts, ClusterSource, ConfiguredApplication, Needs,
+    RecordedDeployments,
 };
 
 /// The channel of events is closed.
@@ -227,37 +228,58 @@ impl<E: From<ClusterEvent>> Run<E> {
         self.send(ClusterEvent::Synced { cluster }).await
     }
 
-    /// Sends reports, and notes which applications have something.
+    /// Sends reports, those on the apps of one application together, and notes which applications have
+    /// something.
     pub(super) async fn report(&mut self, reports: Vec<Report>) -> Result<(), Closed> {
+        let mut applications: BTreeMap<DigName, Vec<ApplicationReport>> = BTreeMap::new();
+        let mut deployments = Vec::new();
         for report in reports {
-            let report = match report {
-                Report::Application(report) => report,
-                Report::Deployment(report) => {
-                    let cluster = self.cluster.name.clone();
-                    let report = Box::new(report);
-                    self.send(ClusterEvent::Deployment { cluster, report })
-                        .await?;
-                    continue;
+            match report {
+                Report::Application(report) => {
+                    let of = applications.entry(report.application.clone());
+                    of.or_default().push(report);
                 }
-            };
+                Report::Deployment(report) => deployments.push(report),
+            }
+        }
+        for reports in applications.into_values() {
+            self.report_application(reports).await?;
+        }
+        for report in deployments {
+            let cluster = self.cluster.name.clone();
+            let report = Box::new(report);
+            self.send(ClusterEvent::Deployment { cluster, report })
+                .await?;
+        }
+        Ok(())
+    }
+
+    async fn report_application(
+        &mut self,
+        mut reports: Vec<ApplicationReport>,
+    ) -> Result<(), Closed> {
+        let mut left = Vec::new();
+        reports.retain(|report| {
             let group = GroupId::Application {
                 application: report.application.clone(),
                 app: Arc::clone(&report.app),
             };
-            let is_empty = report.objects.is_empty() && report.rejected.is_empty();
-            if !is_empty {
-                self.known.insert(group.clone());
-            } else if !self.known.contains(&group) {
-                continue;
+            if !report.objects.is_empty() || !report.rejected.is_empty() {
+                self.known.insert(group);
+                return true;
             }
+            let is_known = self.known.contains(&group);
+            left.push(group);
+            is_known
+        });
+        if !reports.is_empty() {
             let cluster = self.cluster.name.clone();
-            let report = Box::new(report);
-            self.send(ClusterEvent::Application { cluster, report })
+            self.send(ClusterEvent::Application { cluster, reports })
                 .await?;
-            // Not before: where this ends meanwhile, the next session has to tell it.
-            if is_empty {
-                self.known.remove(&group);
-            }
+        }
+        // Not before: where this ends meanwhile, the next session has to tell it.
+        for group in left {
+            self.known.remove(&group);
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ mod goldens;
 mod history;
 mod interpret;
 mod interpreters;
+mod killed;
 mod kubeconfig;
 mod local;
 mod process;

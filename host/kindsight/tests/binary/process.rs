@@ -57,6 +57,13 @@ impl Server {
 
     /// Starts `serve` as [`Server::start`] does, with further arguments.
     pub(crate) fn start_with(data: &Path, clusters: &[String], more: &[&str]) -> Self {
+        let server = Self::start_unready(data, clusters, more);
+        server.wait_until_ready();
+        server
+    }
+
+    /// Starts `serve` as [`Server::start_with`] does, and waits only until it listens.
+    pub(crate) fn start_unready(data: &Path, clusters: &[String], more: &[&str]) -> Self {
         let data = data.to_str().expect("a UTF-8 path");
         let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache/kindsight");
         std::fs::create_dir_all(cache).expect("the shared cache");
@@ -80,12 +87,10 @@ impl Server {
         let url = url.unwrap_or_else(|| panic!("it ended instead of serving: {log:#?}"));
         // A process that writes to a closed pipe ends, so the log is read until the server ends.
         std::thread::spawn(move || lines.for_each(drop));
-        let server = Self {
+        Self {
             child,
             url: format!("http://{url}"),
-        };
-        server.wait_until_ready();
-        server
+        }
     }
 
     fn wait_until_ready(&self) {

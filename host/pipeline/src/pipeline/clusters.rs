@@ -57,8 +57,8 @@ impl Pipeline {
             ClusterEvent::Deployment { cluster, report } => {
                 self.report_seen(&cluster, *report, now_ms);
             }
-            ClusterEvent::Application { cluster, report } => {
-                self.report_found(&cluster, *report, now_ms);
+            ClusterEvent::Application { cluster, reports } => {
+                self.report_found(&cluster, reports, now_ms);
             }
             ClusterEvent::Added { cluster } => self.expect_cluster(&cluster, now_ms),
             ClusterEvent::Removed { cluster } => self.forget_cluster(&cluster, now_ms),

@@ -9,18 +9,20 @@ use crate::application_state::ApplicationState;
 use crate::placement::Uncovered;
 
 impl Pipeline {
-    /// Judges what a cluster has of an app of an application that nobody recorded: one that was found, or one of
-    /// the configuration.
+    /// Judges what a cluster has of apps of an application that nobody recorded: one that was found, or one of
+    /// the configuration. It is published once.
     pub(super) fn report_found(
         &mut self,
         cluster: &ClusterName,
-        report: ApplicationReport,
+        reports: Vec<ApplicationReport>,
         now_ms: i64,
     ) {
-        let name = report.application.clone();
+        let Some(name) = reports.first().map(|it| it.application.clone()) else {
+            return;
+        };
         let key = ApplicationKey::Found(name.clone());
-        let is_nothing = report.objects.is_empty() && report.rejected.is_empty();
-        if is_nothing && !self.states.contains_key(&key) {
+        let is_empty = |it: &ApplicationReport| it.objects.is_empty() && it.rejected.is_empty();
+        if reports.iter().all(is_empty) && !self.states.contains_key(&key) {
             return;
         }
         let (goal, gone_for) = (self.swap.goal(), self.gone_for);
@@ -32,7 +34,10 @@ impl Pipeline {
             }
             ApplicationState::found(name, goal)
         });
-        let is_set_back = state.report(cluster, report, &self.interpreters, absence, now_ms);
+        let mut is_set_back = false;
+        for report in reports {
+            is_set_back |= state.report(cluster, report, &self.interpreters, absence, now_ms);
+        }
         if let Some(faults) = self.cluster_faults.get(cluster) {
             state.change_all(cluster, |it| it.set_cluster_faults(faults));
         }

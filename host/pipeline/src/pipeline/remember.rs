@@ -78,10 +78,9 @@ impl Pipeline {
         });
         let remembered: Vec<_> = remembered.filter(|(_, apps)| !apps.is_empty()).collect();
         for (application, apps) in remembered {
-            for app in apps {
-                let application = application.clone();
-                self.report_found(cluster, nothing(application, app), now_ms);
-            }
+            let apps = apps.into_iter();
+            let reports = apps.map(|app| nothing(application.clone(), app));
+            self.report_found(cluster, reports.collect(), now_ms);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Transitions of applications that were found.
 
-use super::reports::{GONE_FOR_MS, deployment, has, object, removed, shop, stage};
+use super::reports::{GONE_FOR_MS, deployment, event, has, object, removed, shop, stage};
 
 #[test]
 fn what_goes_is_gone_and_then_forgotten_and_a_child_goes_at_once() {
@@ -45,4 +45,25 @@ fn a_cluster_that_is_removed_takes_its_transitions_and_the_last_one_takes_all() 
     stage.tell(has("p+a", "front", [deployment("front")]), 5000);
     let again = stage.history(&shop()).unwrap();
     assert_eq!(again.len(), 2, "{again:?}");
+}
+
+#[test]
+fn apps_that_change_at_one_moment_change_the_application_once() {
+    let mut stage = stage();
+    let app = |name, ready| has("p+a", name, [object("Deployment", name, None, ready)]);
+    let first = event([app("back", false), app("front", true)]);
+    stage.pipeline.handle(first, 1000);
+    // One becomes ready and the other does not stay so: they never are at the same time.
+    let second = event([app("back", true), app("front", false)]);
+    stage.pipeline.handle(second, 2000);
+    assert_eq!(
+        stage.history(&shop()).unwrap(),
+        [
+            "02Z front Ready > Pending generic",
+            "02Z back Pending > Ready generic",
+            "01Z - - > Pending generic",
+            "01Z front - > Ready generic",
+            "01Z back - > Pending generic",
+        ]
+    );
 }

@@ -74,13 +74,13 @@ pub(in crate::tests) fn has(
 }
 
 impl Has {
-    pub(super) fn event(self) -> Event {
+    fn report(self) -> ApplicationReport {
         let covered = if self.is_every_kind_covered {
             CoveredKinds::partial()
         } else {
             CoveredKinds::of(Coverage::default(), &self.objects, &self.rejected)
         };
-        let report = ApplicationReport {
+        ApplicationReport {
             application: self.application,
             app: self.app.into(),
             objects: self.objects,
@@ -90,12 +90,18 @@ impl Has {
             covered,
             taken: self.taken,
             is_sorted_anew: self.is_sorted_anew,
-        };
-        Event::Cluster(ClusterEvent::Application {
-            cluster: self.cluster.parse().unwrap(),
-            report: Box::new(report),
-        })
+        }
     }
+}
+
+/// What a cluster has of some apps of one application, at one moment.
+pub(super) fn event(apps: impl IntoIterator<Item = Has>) -> Event {
+    let mut apps = apps.into_iter().peekable();
+    let cluster = apps.peek().expect("an app").cluster;
+    Event::Cluster(ClusterEvent::Application {
+        cluster: cluster.parse().unwrap(),
+        reports: apps.map(Has::report).collect(),
+    })
 }
 
 pub(super) fn synced(cluster: &str) -> Event {
@@ -126,7 +132,7 @@ pub(in crate::tests) fn stage() -> Stage {
 
 impl Stage {
     pub(in crate::tests) fn tell(&mut self, has: Has, now_ms: i64) {
-        self.pipeline.handle(has.event(), now_ms);
+        self.pipeline.handle(event([has]), now_ms);
     }
 
     /// Everything that is listed of the application, one line each; none where it is not known.
