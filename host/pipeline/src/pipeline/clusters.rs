@@ -129,6 +129,7 @@ impl Pipeline {
         self.change_all(cluster, now_ms, |placement| placement.synced(now_ms));
         self.change_connection(cluster, now_ms, |it| {
             if it.state != ConnectionState::Connected {
+                tracing::info!(%cluster, "cluster connected");
                 it.state = ConnectionState::Connected;
                 it.since_ms = now_ms;
                 it.reason = None;
