@@ -27,6 +27,20 @@ words! {
     }
 }
 
+words! {
+    /// The view by which the apps of `AppContext`s are reported.
+    #[derive(Default)]
+    ReportMode {
+        /// By the ResourceBundleState of the app where there is one that can be used, else by its objects.
+        #[default]
+        Auto = "auto",
+        /// By the ResourceBundleState of the app alone.
+        Bundles = "bundles",
+        /// By objects alone.
+        Direct = "direct",
+    }
+}
+
 /// Every cluster that is configured, in order of their names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ClusterList<'a> {
@@ -52,6 +66,10 @@ pub struct ClusterConnection<'a> {
     #[serde(default, borrow, skip_serializing_if = "str::is_empty")]
     #[schema(example = "admin@prod-eu")]
     pub origin: Cow<'a, str>,
+    /// The view by which the apps of `AppContext`s are reported, where it is not `auto`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = ReportMode)]
+    pub mode: Option<ReportMode>,
     /// State of the connection.
     pub connection: Connection,
     /// Time since when it is in this state.

@@ -8,6 +8,8 @@ use kindsight_model::{
     Bundle, ClusterName, Coverage, CoveredKinds, DeploymentId, DigName, Object, Rejected,
 };
 
+use crate::ReportMode;
+
 /// A change in the reports of one cluster.
 ///
 /// Every source of clusters keeps this contract:
@@ -192,6 +194,8 @@ pub struct ApplicationReport {
 pub struct ClusterFacts {
     /// The name of the cluster where it was configured, such as a context of a kubeconfig.
     pub origin: Arc<str>,
+    /// The view by which apps of `AppContext`s are reported.
+    pub mode: ReportMode,
     /// Version of its API server; none until it answered.
     pub server_version: Option<Arc<str>>,
     /// Kinds that are not watched, with the reason, as text for people.

@@ -185,9 +185,9 @@ pub(crate) enum VerdictOutput {
 /// `kindsight status`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A name may be as short as it is unique: `shop` is the application or the deployment intent group of
-that name, `web/shop` the application that was found in the namespace web. Where several have it, they
-are listed with their full names.
+A name may be as short as it is unique: `shop` is the application or the deployment intent group
+of that name, `web/shop` the application that was found in the namespace web. Where several have
+it, they are listed with their full names.
 
 Examples:
   kindsight status shop
@@ -197,12 +197,12 @@ Examples:
   kindsight status shop --watch
   kindsight status shop --wait --timeout 5m
 
---wait ends once everything is ready or present in every cluster, or failed, for 3 seconds, while every
-cluster is connected and its report is not stale. It waits for what is pending, degraded, suspended,
-unknown, stale or not found yet.
+--wait ends once everything is ready or present in every cluster, or failed, for 3 seconds, while
+every cluster is connected and its report is not stale. It waits for what is pending, degraded,
+suspended, unknown, stale or not found yet.
 
-Exit codes: 0 success; 1 the server refused or could not be reached; 2 invalid command line, or several
-applications have the name; with --wait 4 it failed, 5 the time is up.")]
+Exit codes: 0 success; 1 the server refused or could not be reached; 2 invalid command line, or
+several applications have the name; with --wait 4 it failed, 5 the time is up.")]
 pub(crate) struct StatusArgs {
     /// Application, short or in full (`project/composite-app/version/deployment-intent-group`), or cluster
     /// (`provider+cluster`).

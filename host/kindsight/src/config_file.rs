@@ -3,10 +3,12 @@
 //! The file has the names of the flags of `serve` and fills in those that neither the command line nor
 //! the environment gives.
 
+use std::error::Error as _;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use clap::error::{ContextKind, ContextValue};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 
@@ -29,15 +31,22 @@ pub(crate) fn read(argv: Vec<OsString>) -> anyhow::Result<Cli> {
     };
     let name = file.display();
     let flags = flags(file, serve).with_context(|| format!("configuration file {name}"))?;
-    Cli::try_parse_from(argv.into_iter().chain(flags)).map_err(|error| {
-        let text = error.to_string();
-        let first = text
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .trim_start_matches("error: ");
-        anyhow::anyhow!("configuration file {name}: {first}")
-    })
+    Cli::try_parse_from(argv.into_iter().chain(flags))
+        .map_err(|error| anyhow::anyhow!("configuration file {name}: {}", told(&error)))
+}
+
+/// The text of a value that is refused. A table has no flag that anybody would know.
+fn told(error: &clap::Error) -> String {
+    let of_table = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(flag)) => flag.contains("-table "),
+        _ => false,
+    };
+    if let Some(cause) = error.source().filter(|_| of_table) {
+        return cause.to_string();
+    }
+    let text = error.to_string();
+    let first = text.lines().next().unwrap_or_default();
+    first.trim_start_matches("error: ").to_owned()
 }
 
 /// The settings of a configuration file.

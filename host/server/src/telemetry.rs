@@ -69,6 +69,10 @@ impl<W: Write> Write for CleanLines<W> {
     }
 }
 
+/// Of the client of API servers, that a certificate is not checked: the kubeconfig says so, and the line names no
+/// cluster.
+const QUIET: &str = "kube_client::client::tls=error";
+
 /// Starts logging at `level` (a tracing filter such as `info` or `kindsight=debug`).
 ///
 /// Called once by a program, before anything else. Who embeds a server and logs its own way leaves it
@@ -78,10 +82,11 @@ impl<W: Write> Write for CleanLines<W> {
 /// [`Error::LogFilter`] where the filter cannot be parsed, [`Error::Logging`] where the process already
 /// logs.
 pub fn start_logging(level: &str, format: LogFormat) -> Result<(), Error> {
-    let filter = EnvFilter::try_new(level).map_err(|error| Error::LogFilter {
-        filter: level.to_owned(),
-        why: error.to_string(),
-    })?;
+    let filter =
+        EnvFilter::try_new(format!("{QUIET},{level}")).map_err(|error| Error::LogFilter {
+            filter: level.to_owned(),
+            why: error.to_string(),
+        })?;
     let builder = fmt()
         .with_env_filter(filter)
         .with_ansi(false)

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use kindsight_api::clusters::{ClusterConnection, ClusterList};
+use kindsight_api::clusters::{ClusterConnection, ClusterList, ReportMode};
 use kindsight_model::ClusterName;
 
 use crate::FAULTS_SHOWN_MAX;
@@ -45,6 +45,7 @@ fn connection<'a>(name: &'a ClusterName, view: &'a ConnectionView) -> ClusterCon
         cluster: (&*name.name).into(),
         origin: facts.map_or("", |it| &it.origin).into(),
         connection: view.state,
+        mode: (facts.map(|it| it.mode)).filter(|it| *it != ReportMode::Auto),
         since: moment(view.since_ms),
         error: view.reason.as_deref().map(Cow::Borrowed),
         server_version: facts.and_then(|it| it.server_version.as_deref().map(Cow::Borrowed)),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kindsight_api::clusters::Connection;
+use kindsight_api::clusters::{Connection, ReportMode};
 
 /// The connection to one cluster, and what is known about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub struct ConnectionView {
 pub struct FactsView {
     /// The name of the cluster where it was configured.
     pub origin: Arc<str>,
+    /// The view by which apps of `AppContext`s are reported.
+    pub mode: ReportMode,
     /// Version of its API server; none until it answered.
     pub server_version: Option<Arc<str>>,
     /// Kinds that are not watched, with the reason, as text for people.

@@ -54,7 +54,7 @@ pub use history::{
     HistoryQuery, Recorded, TRANSITIONS_BYTES_MAX, TRANSITIONS_OF_APPLICATION_MAX,
     TRANSITIONS_OF_RESOURCE_MAX,
 };
-pub use kindsight_api::clusters::Connection as ConnectionState;
+pub use kindsight_api::clusters::{Connection as ConnectionState, ReportMode};
 pub use kindsight_api::history::TransitionCause;
 pub use problem::{
     KNOWN_COUNTED_MAX, KNOWN_SHOWN_MAX, QueryError, VALUE_SHOWN_CHARS_MAX, clipped, one_of,

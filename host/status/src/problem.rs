@@ -41,7 +41,7 @@ pub fn one_of(names: impl IntoIterator<Item = impl Display>) -> String {
     let listed = names.by_ref().take(KNOWN_SHOWN_MAX);
     let listed: Vec<_> = listed.map(|name| format!("`{name}`")).collect();
     match names.count() {
-        0 if listed.is_empty() => "none is known".to_owned(),
+        0 if listed.is_empty() => "one that is known; there is none yet".to_owned(),
         0 => format!("one of {}", listed.join(", ")),
         more => format!("one of {} and {more} more", listed.join(", ")),
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use kindsight_model::ClusterName;
 use kube::Config;
-use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError as UnusableConfig};
 
 use super::told::{chain, without_paths};
 use super::{Access, KubernetesCluster};
@@ -57,7 +57,7 @@ pub fn kubeconfig_clusters(
     let path = path.to_owned();
     let kubeconfig = Kubeconfig::read_from(&path).map_err(|error| KubeconfigError::Unreadable {
         path: path.clone(),
-        error: error.to_string(),
+        error: unreadable(&error),
     })?;
     let all: Vec<String> = kubeconfig.contexts.into_iter().map(|it| it.name).collect();
     if all.is_empty() {
@@ -87,6 +87,22 @@ pub fn kubeconfig_clusters(
             })
         })
         .collect())
+}
+
+/// The reason why a kubeconfig cannot be used. The file is named beside it.
+fn unreadable(error: &UnusableConfig) -> String {
+    match error {
+        UnusableConfig::ReadConfig(error, _) => error.to_string(),
+        UnusableConfig::KindMismatch | UnusableConfig::ApiVersionMismatch => {
+            "expected a file of `apiVersion: v1` and `kind: Config`".to_owned()
+        }
+        UnusableConfig::CurrentContextNotSet => {
+            "it has no `current-context`, and none is named".to_owned()
+        }
+        UnusableConfig::LoadContext(name) => format!("it has no context `{name}`"),
+        UnusableConfig::LoadClusterOfContext(name) => format!("it has no cluster `{name}`"),
+        error => chain(error),
+    }
 }
 
 /// A name for a context that no other context has.
@@ -135,16 +151,22 @@ impl Access {
             Self::InCluster => Config::incluster().map_err(|error| without_paths(&chain(&error))),
             Self::Kubeconfig { path, context, .. } => {
                 let kubeconfig = Kubeconfig::read_from(path);
-                let kubeconfig = kubeconfig.map_err(|error| without_paths(&chain(&error)))?;
+                let kubeconfig = kubeconfig.map_err(|error| unusable(&error))?;
                 let options = KubeConfigOptions {
                     context: context.clone(),
                     ..KubeConfigOptions::default()
                 };
                 let config = Config::from_custom_kubeconfig(kubeconfig, &options);
-                config.await.map_err(|error| without_paths(&chain(&error)))
+                config.await.map_err(|error| unusable(&error))
             }
         }
     }
+}
+
+/// The reason why a kubeconfig is of no use for a cluster, without paths.
+fn unusable(error: &UnusableConfig) -> String {
+    let why = without_paths(&unreadable(error));
+    format!("its kubeconfig cannot be used: {why}")
 }
 
 #[cfg(test)]
@@ -198,10 +220,14 @@ mod tests {
         let error = clusters(&[], None).unwrap_err();
         assert_eq!(error, "the kubeconfig FILE has no contexts");
         let error = kubeconfig_clusters(Path::new("/nonexistent"), None).unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .starts_with("the kubeconfig /nonexistent cannot be read: ")
+        assert_eq!(
+            error.to_string(),
+            "the kubeconfig /nonexistent cannot be read: No such file or directory (os error 2)"
+        );
+        let error = unusable(&UnusableConfig::LoadContext("c".to_owned()));
+        assert_eq!(
+            error,
+            "its kubeconfig cannot be used: it has no context `c`"
         );
     }
 }

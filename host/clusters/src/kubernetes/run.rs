@@ -198,10 +198,11 @@ impl<E: From<ClusterEvent>> Run<E> {
         }
     }
 
-    /// Tells where the cluster was configured, which is known before it is reached.
+    /// Tells where and how the cluster was configured, which is known before it is reached.
     async fn tell_origin(&self) -> Result<(), Closed> {
         let facts = Box::new(ClusterFacts {
             origin: self.origin(),
+            mode: self.cluster.options.mode,
             ..ClusterFacts::default()
         });
         let cluster = self.cluster.name.clone();

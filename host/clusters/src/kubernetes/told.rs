@@ -17,7 +17,9 @@ pub(super) fn chain(error: &(dyn Error + 'static)) -> String {
             return of_credentials(auth);
         }
         let cause = error.to_string();
-        if text.is_empty() {
+        if error.source().is_some() && is_layer(&cause) {
+            // What it wraps tells all.
+        } else if text.is_empty() {
             text = cause;
         } else if !text.contains(&cause) {
             text.push_str(": ");
@@ -26,6 +28,11 @@ pub(super) fn chain(error: &(dyn Error + 'static)) -> String {
         next = error.source();
     }
     text
+}
+
+/// Returns whether a text names a layer of the HTTP client and nothing else.
+fn is_layer(text: &str) -> bool {
+    text.starts_with("client error (") || matches!(text, "tcp connect error" | "dns error")
 }
 
 /// An error of credentials. Its own text may show what a plugin printed.
@@ -77,6 +84,18 @@ mod tests {
         };
         let told = chain(&io::Error::other(kube::Error::Auth(failed)));
         assert_eq!(told, "the credential plugin failed (exit status: 3)");
+    }
+
+    #[test]
+    fn layers_of_the_client_are_not_told() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("{0}")]
+        struct Layer(&'static str, #[source] io::Error);
+        let refused = || io::Error::other("Connection refused");
+        let connect = Layer("tcp connect error", refused());
+        let request = Layer("client error (Connect)", io::Error::other(connect));
+        assert_eq!(chain(&request), "Connection refused");
+        assert_eq!(chain(&io::Error::other("dns error")), "dns error");
     }
 
     #[test]

@@ -22,8 +22,9 @@ const CLUSTERS_SHOWN: usize = 1;
 /// `kindsight applications`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Applications are those that are recorded, and those that were found in the clusters, which are shown as
-`namespace/application`. `kindsight status NAME` shows one of them resource by resource.
+Applications are those that are recorded, those that the configuration selects, and those that were
+found in the clusters, which are shown as `namespace/application`. `kindsight status NAME` shows
+one of them resource by resource.
 
 Examples:
   kindsight applications

@@ -1,6 +1,8 @@
 //! `kindsight clusters`: lists the clusters of a server.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use clap::Args;
 use kindsight_api::clusters::{ClusterConnection, ClusterList};
@@ -10,6 +12,11 @@ use crate::age::age;
 use crate::client::{self, Request};
 use crate::output_format::OutputFormat;
 use crate::table::Table;
+
+/// Maximum number of Kinds that are not covered for the same reason and told one by one.
+const KINDS_ALIKE_MAX: usize = 3;
+/// Maximum number of names of others that are told with their reason.
+const KINDS_SHOWN_MAX: usize = 4;
 
 /// `kindsight clusters`.
 #[derive(Debug, Args)]
@@ -39,8 +46,8 @@ pub(crate) fn run(args: &ClustersArgs) -> anyhow::Result<()> {
     }
 }
 
-/// Prints one line per cluster, and below it what it does not cover and what could not be read. Ages are
-/// relative to `now_ms`.
+/// Prints one line per cluster, and below it its mode where that is not `auto`, what it does not cover and
+/// what could not be read. Ages are relative to `now_ms`.
 fn print(mut to: impl Write, list: &ClusterList<'_>, now_ms: i64) -> io::Result<()> {
     let head = [
         "CLUSTER",
@@ -65,8 +72,11 @@ fn print(mut to: impl Write, list: &ClusterList<'_>, now_ms: i64) -> io::Result<
             &cluster.origin,
             cluster.error.as_deref().unwrap_or_default(),
         ])?;
-        for kind in cluster.not_covered.iter() {
-            table.note(&format!("  not covered: {kind}"))?;
+        if let Some(mode) = cluster.mode {
+            table.note(&format!("  mode: {}", mode.as_str()))?;
+        }
+        for text in not_covered(&cluster.not_covered) {
+            table.note(&format!("  not covered: {text}"))?;
         }
         for fault in cluster.faults.iter() {
             table.note(&format!("  not readable: {fault}"))?;
@@ -77,6 +87,37 @@ fn print(mut to: impl Write, list: &ClusterList<'_>, now_ms: i64) -> io::Result<
         writeln!(to, "no clusters are configured")?;
     }
     Ok(())
+}
+
+/// What a cluster does not cover, each with its reason; of many for the same one, the first and the names of the
+/// next ones.
+fn not_covered(all: &[Arc<str>]) -> Vec<String> {
+    let mut by_reason: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
+    for text in all {
+        let (name, why) = text.split_once(": ").unwrap_or((text, ""));
+        let reason = why.split_once(": ").map_or(why, |(reason, _)| reason);
+        by_reason.entry(reason).or_default().push((name, text));
+    }
+    let mut told = Vec::new();
+    for (reason, alike) in by_reason {
+        let whole = if alike.len() > KINDS_ALIKE_MAX {
+            1
+        } else {
+            alike.len()
+        };
+        let (first, others) = alike.split_at(whole);
+        told.extend(first.iter().map(|(_, text)| (*text).to_owned()));
+        if others.is_empty() {
+            continue;
+        }
+        let names: Vec<&str> = others.iter().map(|(name, _)| *name).collect();
+        let shown = names.get(..KINDS_SHOWN_MAX).unwrap_or(&names).join(", ");
+        told.push(match names.len().saturating_sub(KINDS_SHOWN_MAX) {
+            0 => format!("{shown}: {reason}"),
+            more => format!("{shown} and {more} more: {reason}; -o json lists them"),
+        });
+    }
+    told
 }
 
 fn name(cluster: &ClusterConnection<'_>) -> String {

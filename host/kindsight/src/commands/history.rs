@@ -19,9 +19,9 @@ use crate::table::Table;
 /// `kindsight history`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A name may be as short as it is unique, as for `kindsight status`. A transition is another phase or state of
-a resource, or of the application as a whole. BY names the interpreter; where it is followed by `(swap)`, the
-interpreters changed and the object did not.
+A name may be as short as it is unique, as for `kindsight status`. A transition is another phase
+or state of a resource, or of the application as a whole. BY names the interpreter; where it is
+followed by `(swap)`, the interpreters changed and the object did not.
 
 Examples:
   kindsight history shop

@@ -15,7 +15,7 @@ use kindsight_server::now_ms;
 
 use crate::INVALID;
 use crate::cli::{StatusArgs, hint};
-use crate::client::{self, Request};
+use crate::client::{self, Refused, Request};
 use crate::commands::status::subject::Resolved;
 use crate::output_format::OutputFormat;
 
@@ -113,8 +113,21 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
     if args.watch {
         return watch::run(&args.server, &query);
     }
-    show(&args.server, &query, args.output, now_ms())?;
+    let shown = show(&args.server, &query, args.output, now_ms());
+    shown.map_err(|error| about_cluster(error, &subject))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// An error about a cluster that has no status of its own, with what lists its applications.
+fn about_cluster(error: anyhow::Error, subject: &str) -> anyhow::Error {
+    let refused = error.downcast_ref::<Refused>();
+    if subject.contains('/') || refused.is_none_or(|it| it.status != 404) {
+        return error;
+    }
+    error.context(format!(
+        "only a cluster to which an orchestrator applied something has a status of its own; \
+         `kindsight applications --cluster {subject}` lists the applications in it"
+    ))
 }
 
 fn parameters(args: &StatusArgs) -> StatusParameters {

@@ -95,6 +95,7 @@ fn an_application_is_a_table_of_the_file() {
     let error = serve("[[application]]\nname = \"shop/web/v1/prod\"\n", &[]).unwrap_err();
     let error = format!("{error:#}");
     assert!(error.contains("it has no apps"), "{error}");
+    assert!(!error.contains("application-table"), "{error}");
     for wrong in ["application = \"shop\"", "application-table = \"{}\""] {
         let error = format!("{:#}", serve(wrong, &[]).unwrap_err());
         assert!(error.contains("[[application]]"), "{error}");

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use kindsight_clusters::{ClusterEvent, ClusterFacts};
+use kindsight_clusters::{ClusterEvent, ClusterFacts, ReportMode};
 use kindsight_model::ClusterName;
-use kindsight_status::{ConnectionState, ConnectionView, FactsView, Staleness};
+use kindsight_status::{
+    ConnectionState, ConnectionView, FactsView, ReportMode as ShownMode, Staleness,
+};
 
 use super::Pipeline;
 
@@ -127,6 +129,7 @@ impl Pipeline {
         self.change_all(cluster, now_ms, |placement| placement.synced(now_ms));
         self.change_connection(cluster, now_ms, |it| {
             if it.state != ConnectionState::Connected {
+                tracing::info!(%cluster, "cluster connected");
                 it.state = ConnectionState::Connected;
                 it.since_ms = now_ms;
                 it.reason = None;
@@ -162,6 +165,7 @@ impl Pipeline {
 fn shown(facts: ClusterFacts) -> Arc<FactsView> {
     let ClusterFacts {
         origin,
+        mode,
         server_version,
         mut not_covered,
         objects,
@@ -170,9 +174,18 @@ fn shown(facts: ClusterFacts) -> Arc<FactsView> {
     not_covered.truncate(NOT_COVERED_MAX);
     Arc::new(FactsView {
         origin,
+        mode: shown_mode(mode),
         server_version,
         not_covered,
         objects,
         watches,
     })
+}
+
+fn shown_mode(mode: ReportMode) -> ShownMode {
+    match mode {
+        ReportMode::Auto => ShownMode::Auto,
+        ReportMode::Bundles => ShownMode::Bundles,
+        ReportMode::Direct => ShownMode::Direct,
+    }
 }

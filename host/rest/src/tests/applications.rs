@@ -2,8 +2,8 @@
 
 use kindsight_model::{Digest, InterpretedBy};
 use kindsight_status::{
-    ApplicationKey, Before, ConnectionState, ConnectionView, FactsView, Reported, TransitionCause,
-    transitions,
+    ApplicationKey, Before, ConnectionState, ConnectionView, FactsView, ReportMode, Reported,
+    TransitionCause, transitions,
 };
 
 use super::*;
@@ -64,6 +64,7 @@ pub(super) fn publish(read_model: &ReadModel) {
         heard_ms: Some(0),
         facts: Some(Arc::new(FactsView {
             origin: "admin@prod".into(),
+            mode: ReportMode::Direct,
             server_version: Some("v1.34.1".into()),
             not_covered: vec!["Secret: forbidden".into()],
             objects: 1,
@@ -145,6 +146,7 @@ async fn every_cluster_is_listed_with_its_connection() {
             "cluster-provider": "kubeconfig",
             "cluster": "prod",
             "origin": "admin@prod",
+            "mode": "direct",
             "connection": "stale",
             "since": "1970-01-01T00:00:00Z",
             "error": "the cluster cannot be reached: refused",

@@ -8,7 +8,7 @@ use crate::samples::{
     NOW_MS, SECOND, app, cluster, context, expected, input, object, observed, report, verdict, vfw,
     vfw_record,
 };
-use crate::{ClusterView, ContextView, Staleness, project};
+use crate::{ClusterView, ContextView, ReportMode, Staleness, project};
 
 /// A Deployment in this phase since then.
 fn deployed(on: &str, phase: Phase, since_ms: i64) -> Arc<ClusterView> {
@@ -213,6 +213,7 @@ fn clusters_are_listed_with_their_connections() {
         heard_ms: Some(NOW_MS),
         facts: Some(Arc::new(crate::FactsView {
             origin: "admin@prod".into(),
+            mode: ReportMode::Bundles,
             server_version: Some("v1.34.1".into()),
             not_covered: vec!["Secret: forbidden".into()],
             objects: 7,
@@ -245,6 +246,7 @@ fn clusters_are_listed_with_their_connections() {
                 "cluster-provider": "vfw-cluster-provider",
                 "cluster": "edge02",
                 "origin": "admin@prod",
+                "mode": "bundles",
                 "connection": "stale",
                 "since": "2020-08-21T05:40:00Z",
                 "error": "the cluster cannot be reached: refused",

@@ -24,6 +24,7 @@ impl Session {
         let not_covered = self.watches.not_covered();
         let facts = ClusterFacts {
             origin: run.origin(),
+            mode: self.cluster.options.mode,
             server_version: Some(Arc::clone(&self.version)),
             not_covered: (not_covered.into_iter().chain(silent))
                 .chain(self.inventory.left_out())

@@ -8,7 +8,7 @@ fn every_cluster_is_a_line_and_what_it_does_not_cover_follows() {
     let answer = json!({"clusters": [
         {"cluster-provider": "folder", "cluster": "edge01", "connection": "connecting", "since": "2026-11-22T10:04:58Z"},
         {
-            "cluster-provider": "kubeconfig", "cluster": "prod", "origin": "admin@prod",
+            "cluster-provider": "kubeconfig", "cluster": "prod", "origin": "admin@prod", "mode": "direct",
             "connection": "stale", "since": "2026-11-22T10:00:00Z",
             "error": "the cluster cannot be reached: refused", "server-version": "v1.34.1",
             "not-covered": ["Secret: forbidden"], "objects": 7, "watches": 50,
@@ -28,6 +28,7 @@ fn every_cluster_is_a_line_and_what_it_does_not_cover_follows() {
         CLUSTER          CONNECTION  SINCE  VERSION  OBJECTS  LAST EVENT  ORIGIN      ERROR
         folder+edge01    connecting  2s     -        -        -           -           -
         kubeconfig+prod  stale       5m     v1.34.1  7        6m          admin@prod  the cluster cannot be reached: refused
+          mode: direct
           not covered: Secret: forbidden
           not readable: report `x.json`: bad
     "#]].assert_eq(&String::from_utf8(out).unwrap());
@@ -38,4 +39,24 @@ fn no_clusters_are_told() {
     let mut out = Vec::new();
     print(&mut out, &ClusterList::default(), 0).unwrap();
     assert_eq!(out, b"no clusters are configured\n");
+}
+
+#[test]
+fn many_kinds_that_are_not_covered_for_one_reason_are_told_together() {
+    let text = |n: u32| Arc::from(format!("Kind{n}.x: not allowed: kind{n} is forbidden"));
+    let told = |count: u32| {
+        let all: Vec<Arc<str>> = ["a/v1: it does not answer".into()]
+            .into_iter()
+            .chain((1..=count).map(text))
+            .collect();
+        not_covered(&all)
+    };
+    let one = "a/v1: it does not answer";
+    let first = "Kind1.x: not allowed: kind1 is forbidden";
+    assert_eq!(told(1), [one, first]);
+    assert_eq!(told(3).len(), 4);
+    let next = "Kind2.x, Kind3.x, Kind4.x, Kind5.x and 5 more: not allowed; -o json lists them";
+    assert_eq!(told(10), [one, first, next]);
+    let next = "Kind2.x, Kind3.x, Kind4.x: not allowed";
+    assert_eq!(told(4), [one, first, next]);
 }

@@ -222,7 +222,7 @@ fn not_heard(status: &Status<'_>, list: &ClusterList<'_>, begun: Begun) -> Optio
                 let is_heard = heard.is_some_and(|it| it.as_millisecond() >= begun.now_ms)
                     || begun.at.elapsed() >= SILENT_MAX;
                 (!is_heard).then(|| {
-                    format!("the cluster {provider}+{name} told nothing since the command began: an API server is asked every few seconds, and any other source counts as heard if it is still connected {SILENT_MAX:?} after")
+                    format!("the cluster {provider}+{name} was not heard since the command began; an API server is heard every few seconds, a folder of bundles counts as heard after {SILENT_MAX:?}")
                 })
             }
             Some(it) => {
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(told("connected", "1970-01-01T00:00:01Z"), None);
         let silent = told("connected", "1970-01-01T00:00:00.999Z").unwrap();
         assert!(
-            silent.contains("told nothing since the command began"),
+            silent.contains("was not heard since the command began"),
             "{silent}"
         );
         let stale = told("stale", "1970-01-01T00:00:01Z").unwrap();
