@@ -63,10 +63,9 @@ impl Source {
     async fn next(&mut self) -> String {
         loop {
             match self.events.recv().await.unwrap() {
-                ClusterEvent::Application { report, .. } => {
-                    let names: Vec<&str> = report.objects.iter().map(|it| &*it.name).collect();
-                    let sorted = if report.is_sorted_anew { " anew" } else { "" };
-                    return format!("{}: {}{sorted}", report.app, names.join(" "));
+                ClusterEvent::Application { reports, .. } => {
+                    let told: Vec<String> = reports.iter().map(told).collect();
+                    return told.join(", ");
                 }
                 ClusterEvent::Synced { .. } => return "synced".to_owned(),
                 ClusterEvent::Stale { reason, .. } => return format!("stale: {reason}"),
@@ -75,6 +74,12 @@ impl Source {
             }
         }
     }
+}
+
+fn told(report: &ApplicationReport) -> String {
+    let names: Vec<&str> = report.objects.iter().map(|it| &*it.name).collect();
+    let sorted = if report.is_sorted_anew { " anew" } else { "" };
+    format!("{}: {}{sorted}", report.app, names.join(" "))
 }
 
 fn object(name: &str, labels: &Value) -> Value {
