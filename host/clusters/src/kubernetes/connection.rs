@@ -1,34 +1,24 @@
 //! Connections to an API server: HTTP/2 with pings, so that silence is noticed.
 
+mod connect;
 mod error;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::header::AUTHORIZATION;
 use http::{Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
-use hyper_rustls::{FixedServerNameResolver, HttpsConnectorBuilder};
-use hyper_util::client::legacy;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
-use kube::client::{Body, ConfigExt as _};
+use kube::client::Body;
 use kube::{Client, Config};
-use tower::{BoxError, ServiceBuilder};
 
 use super::decode::Status;
 use super::plugin::Token;
 use super::told::chain;
+use connect::connect;
 pub(super) use error::ApiError;
 
 /// Watches that share one connection. API servers allow 100 streams on one, and a list needs one too.
 const WATCHES_PER_CONNECTION: usize = 80;
-/// Time to connect.
-const CONNECT_MAX: Duration = Duration::from_secs(10);
-/// Time between two pings of a connection.
-const PING_EVERY: Duration = Duration::from_secs(10);
-/// Time for the answer to a ping: with [`PING_EVERY`], silence is noticed within 20 s.
-const PING_MAX: Duration = Duration::from_secs(10);
 /// Time to make credentials and certificates out of a configuration.
 const CREDENTIALS_MAX: Duration = Duration::from_mins(1);
 /// Time until the head of an answer comes.
@@ -222,44 +212,4 @@ impl Lines {
             }
         }
     }
-}
-
-/// A client with a connection of its own.
-fn connect(config: &Config, token: Token) -> Result<Client, BoxError> {
-    let mut http = HttpConnector::new();
-    http.enforce_http(false);
-    http.set_nodelay(true);
-    http.set_connect_timeout(Some(CONNECT_MAX));
-    let tls = config.rustls_client_config()?;
-    let https = HttpsConnectorBuilder::new()
-        .with_tls_config(tls)
-        .https_or_http();
-    let https = match &config.tls_server_name {
-        Some(name) => {
-            let name = name.clone().try_into()?;
-            https.with_server_name_resolver(FixedServerNameResolver::new(name))
-        }
-        None => https,
-    };
-    let https = https.enable_all_versions().wrap_connector(http);
-    let client: legacy::Client<_, Body> = legacy::Client::builder(TokioExecutor::new())
-        .timer(TokioTimer::new())
-        .pool_timer(TokioTimer::new())
-        .http2_keep_alive_interval(PING_EVERY)
-        .http2_keep_alive_timeout(PING_MAX)
-        .http2_keep_alive_while_idle(true)
-        .build(https);
-    let service = ServiceBuilder::new()
-        .layer(config.base_uri_layer())
-        .option_layer(config.auth_layer()?)
-        .layer(config.extra_headers_layer()?)
-        .map_request(move |mut request: Request<Body>| {
-            if let Some(header) = token.header() {
-                request.headers_mut().insert(AUTHORIZATION, header);
-            }
-            request
-        })
-        .map_err(BoxError::from)
-        .service(client);
-    Ok(Client::new(service, config.default_namespace.clone()))
 }

@@ -4,7 +4,11 @@
 mod webhook;
 
 use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use kindsight_cluster::{Binaries, Binary, Cluster, Credentials, Etcd, Options, write_kubeconfig};
@@ -212,6 +216,64 @@ fn a_certificate_that_ended_is_told_and_its_renewal_heals_it() {
     assert!(error.to_lowercase().contains("expired"), "{error}");
     renew(&one, None);
     wait_for_shop(&server, &["kubeconfig+one settings Present"]);
+}
+
+/// A proxy that makes tunnels, for whoever knows its password; counts them.
+fn http_proxy() -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let tunnels = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&tunnels);
+    let serve = move |mut client: TcpStream, count: &AtomicUsize| -> Option<()> {
+        let mut head = Vec::new();
+        let mut byte = [0];
+        while !head.ends_with(b"\r\n\r\n") {
+            client.read_exact(&mut byte).ok()?;
+            head.push(byte[0]);
+        }
+        let head = String::from_utf8(head).ok()?;
+        let target = head.strip_prefix("CONNECT ")?.split(' ').next()?;
+        // Of `me:p@ss`.
+        if !head.to_lowercase().contains("basic bwu6cebzcw==") {
+            client.write_all(b"HTTP/1.1 407 Who is that\r\n\r\n").ok()?;
+            return None;
+        }
+        let mut server = TcpStream::connect(target).ok()?;
+        client.write_all(b"HTTP/1.1 200 OK\r\n\r\n").ok()?;
+        count.fetch_add(1, Ordering::Relaxed);
+        let (mut from, mut to) = (client.try_clone().ok()?, server.try_clone().ok()?);
+        std::thread::spawn(move || std::io::copy(&mut from, &mut to));
+        std::io::copy(&mut server, &mut client).ok()?;
+        Some(())
+    };
+    std::thread::spawn(move || {
+        for client in listener.incoming().map_while(Result::ok) {
+            let count = Arc::clone(&count);
+            std::thread::spawn(move || serve(client, &count));
+        }
+    });
+    (format!("http://me:p%40ss@{address}"), tunnels)
+}
+
+#[test]
+fn a_cluster_is_reached_through_the_proxy_of_its_kubeconfig() {
+    let Some(binaries) = Binaries::or_skip(Binary::API_SERVER) else {
+        return;
+    };
+    let etcd = Etcd::start(&binaries);
+    let one = Cluster::start(&etcd, &Options::api_server("one"));
+    one.apply(&config_map("settings"));
+    let (url, tunnels) = http_proxy();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("kubeconfig");
+    write_kubeconfig(&file, &[("one", &one, one.admin())]);
+    let mut kubeconfig: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    kubeconfig["clusters"][0]["cluster"]["proxy-url"] = url.into();
+    fs::write(&file, kubeconfig.to_string()).unwrap();
+    let flag = format!("--kubeconfig={}", file.display());
+    let server = Server::start_with(&folder.path().join("data"), &[], &[&flag]);
+    wait_for_shop(&server, &["kubeconfig+one settings Present"]);
+    assert!(tunnels.load(Ordering::Relaxed) > 0, "it went another way");
 }
 
 /// A kubeconfig with a plugin that answers with a token of the time it was asked at, and notes that it was.
