@@ -26,9 +26,10 @@ const WATCHES_PER_CONNECTION: usize = 80;
 /// Time to connect.
 const CONNECT_MAX: Duration = Duration::from_secs(10);
 /// Time between two pings of a connection.
-const PING_EVERY: Duration = Duration::from_secs(10);
-/// Time for the answer to a ping: with [`PING_EVERY`], silence is noticed within 20 s.
-const PING_MAX: Duration = Duration::from_secs(10);
+const PING_EVERY: Duration = Duration::from_secs(5);
+/// Time for the answer to a ping: with [`PING_EVERY`] and one more try of [`ANSWER_MAX`], silence is told within
+/// 30 s.
+const PING_MAX: Duration = Duration::from_secs(4);
 /// Time to make credentials and certificates out of a configuration.
 const CREDENTIALS_MAX: Duration = Duration::from_mins(1);
 /// Time until the head of an answer comes.
