@@ -20,9 +20,10 @@ use super::Token;
 /// Time to connect.
 const CONNECT_MAX: Duration = Duration::from_secs(10);
 /// Time between two pings of a connection.
-const PING_EVERY: Duration = Duration::from_secs(10);
-/// Time for the answer to a ping: with [`PING_EVERY`], silence is noticed within 20 s.
-const PING_MAX: Duration = Duration::from_secs(10);
+const PING_EVERY: Duration = Duration::from_secs(5);
+/// Time for the answer to a ping: with [`PING_EVERY`] and one more try of a request, silence is told within
+/// 30 s.
+const PING_MAX: Duration = Duration::from_secs(4);
 
 /// A client with a connection of its own.
 pub(super) fn connect(config: &Config, token: Token) -> Result<Client, BoxError> {

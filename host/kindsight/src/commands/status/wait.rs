@@ -19,9 +19,8 @@ use crate::{FAILED, INVALID, TIME_IS_UP};
 /// Time for which the end has to hold: a rollout that begins takes a moment to show.
 const HOLD: Duration = Duration::from_secs(3);
 
-/// Time in which a server finds out that a cluster hangs: one that told nothing since the command began, and
-/// is connected so long after, was heard meanwhile. API servers are asked every few seconds and are heard
-/// sooner; folders are not asked.
+/// Time after which a folder of reports counts as heard, if it is still connected: folders are not asked. An
+/// API server is, every few seconds, and never counts as heard by its silence: it may hang.
 const SILENT_MAX: Duration = Duration::from_secs(20);
 
 /// Longest pause between two looks at the state.
@@ -219,10 +218,18 @@ fn not_heard(status: &Status<'_>, list: &ClusterList<'_>, begun: Begun) -> Optio
             )),
             Some(it) if it.connection == Connection::Connected => {
                 let heard = it.last_event.max(it.since);
+                let is_folder = it.server_version.is_none();
                 let is_heard = heard.is_some_and(|it| it.as_millisecond() >= begun.now_ms)
-                    || begun.at.elapsed() >= SILENT_MAX;
+                    || is_folder && begun.at.elapsed() >= SILENT_MAX;
+                let how = if is_folder {
+                    format!("a folder of reports counts as heard after {SILENT_MAX:?}")
+                } else {
+                    "its API server is asked every few seconds".to_owned()
+                };
                 (!is_heard).then(|| {
-                    format!("the cluster {provider}+{name} was not heard since the command began; an API server is heard every few seconds, a folder of bundles counts as heard after {SILENT_MAX:?}")
+                    format!(
+                        "the cluster {provider}+{name} was not heard since the command began; {how}"
+                    )
                 })
             }
             Some(it) => {
@@ -304,5 +311,29 @@ mod tests {
         let stale = told("stale", "1970-01-01T00:00:01Z").unwrap();
         assert!(stale.starts_with("the cluster k+a is stale"), "{stale}");
         assert!(not_heard(&status, &ClusterList::default(), begun).is_some());
+    }
+
+    #[test]
+    fn a_folder_that_stays_connected_is_heard_and_an_api_server_that_is_silent_is_not() {
+        let status = json!({"name": "web", "state": {"Actions": []}, "apps": [
+            {"name": "front", "clusters": [{"cluster-provider": "k", "cluster": "a", "resources": []}]},
+        ]})
+        .to_string();
+        let status: Status<'_> = serde_json::from_str(&status).unwrap();
+        let begun = Begun {
+            at: Instant::now().checked_sub(SILENT_MAX).unwrap(),
+            now_ms: 1000,
+        };
+        let mut cluster = json!({
+            "cluster-provider": "k", "cluster": "a", "connection": "connected",
+            "since": "1970-01-01T00:00:00Z", "last-event": "1970-01-01T00:00:00Z",
+        });
+        let told = |cluster: &Value| {
+            let list = json!({"clusters": [cluster]}).to_string();
+            not_heard(&status, &serde_json::from_str(&list).unwrap(), begun)
+        };
+        assert_eq!(told(&cluster), None);
+        cluster["server-version"] = "v1.34.2".into();
+        assert!(told(&cluster).is_some());
     }
 }
