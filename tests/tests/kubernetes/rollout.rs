@@ -237,6 +237,24 @@ fn a_kind_that_is_installed_later_is_watched_and_goes_with_its_definition() {
         let mut cranes = told.iter().filter(|it| it.contains(" Crane/big "));
         cranes.all(|it| it.ends_with(" Crane/big Draining Draining"))
     });
+    // A newer version that the server prefers: the crane is there all the time.
+    let mut newer = definition.clone();
+    let mut version = newer["spec"]["versions"][0].clone();
+    version["name"] = "v2".into();
+    version["storage"] = false.into();
+    let versions = newer["spec"]["versions"].as_array_mut();
+    versions.expect("versions").push(version);
+    stage.apply(&newer);
+    let began = std::time::Instant::now();
+    while began.elapsed().as_secs() < 6 {
+        let answer = stage.server.get(SHOP).expect("the application");
+        let told = resources(&answer);
+        let cranes = told
+            .iter()
+            .filter(|it| it.contains(" yard Crane/big Draining"));
+        assert_eq!(cranes.count(), 2, "{told:#?}");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
     for cluster in &stage.clusters {
         cluster
             .delete("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/cranes.example.com");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::connection::{ApiClient, ApiError, Lines};
 use super::decode::{Decoder, WatchEvent};
@@ -13,6 +13,9 @@ use super::jitter::Backoff;
 use super::list::{Pages, url_encoded};
 use super::news::{Asked, News, WatchId, WatchNews};
 use super::stream::ListStreams;
+
+/// Time after which a version that is too old is no sign of a server that forgets versions at once.
+const LONG: Duration = Duration::from_mins(1);
 
 /// The receiver of news is gone.
 pub(super) struct Closed;
@@ -68,6 +71,7 @@ impl KindWatch {
                 Ok(None) => self.list(list).await.map(|version| (version, None)),
                 Err(end) => Err(end),
             };
+            let began = Instant::now();
             let end = match listed {
                 Ok((version, lines)) => {
                     backoff = Backoff::default();
@@ -78,6 +82,9 @@ impl KindWatch {
             match end {
                 End::Closed => return,
                 End::TooOld => {
+                    if began.elapsed() >= LONG {
+                        too_old = Backoff::default();
+                    }
                     sleep(too_old.next()).await;
                     continue;
                 }
@@ -132,6 +139,8 @@ impl KindWatch {
             };
             match end {
                 End::Switch => {}
+                // Some extension servers know no versions: what was deleted in between would be missed.
+                End::Resume if version.is_empty() => return End::TooOld,
                 End::Resume => sleep(backoff.next()).await,
                 // A connection that is lost is tried again at once, and told only if that fails too.
                 End::Failed(ApiError::Unreachable(why)) if backoff.is_fresh() => {

@@ -91,10 +91,13 @@ impl<E: From<ClusterEvent>> Run<E> {
                     }
                     SessionEnd::Failed(why) => self.stale(&why).await?,
                     SessionEnd::WatchedAs(name) => {
+                        self.leave_to(&name).await?;
                         tokio::select! {
-                            left = self.leave_to(&name) => left?,
+                            () = self.come_back() => {}
                             () = changed(&mut configured) => {}
                         }
+                        let cluster = self.cluster.name.clone();
+                        self.send(ClusterEvent::Added { cluster }).await?;
                     }
                 },
                 () = changed(&mut configured) => {}
@@ -158,7 +161,7 @@ impl<E: From<ClusterEvent>> Run<E> {
         Ok(Some(identity))
     }
 
-    /// Leaves the cluster to another of its names, until that is gone.
+    /// Leaves the cluster to another of its names.
     async fn leave_to(&mut self, name: &ClusterName) -> Result<(), Closed> {
         let cluster = self.cluster.name.clone();
         tracing::info!(%cluster, "context leads to the cluster that is watched as {name}");
@@ -167,14 +170,15 @@ impl<E: From<ClusterEvent>> Run<E> {
         self.sorted_by = None;
         self.shown = ShownDeployments::default();
         self.told_stale = None;
-        let removed = cluster.clone();
-        self.send(ClusterEvent::Removed { cluster: removed })
-            .await?;
+        self.send(ClusterEvent::Removed { cluster }).await
+    }
+
+    /// Waits until the cluster is watched under no other of its names.
+    async fn come_back(&self) {
         if let Some(identity) = self.identity.clone() {
             let mut changes = identity.changes();
             while identity.watched_as().is_some() && changes.changed().await.is_ok() {}
         }
-        self.send(ClusterEvent::Added { cluster }).await
     }
 
     /// The name of the cluster where it was configured, with the other contexts that lead to it.

@@ -7,6 +7,7 @@ mod probe;
 mod report;
 mod take;
 
+use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use tokio::time::{Instant, sleep_until};
 use super::KubernetesCluster;
 use super::connection::{ApiClient, Connections};
 use super::deployments::Deployments;
-use super::discovery::{Discovered, discover};
+use super::discovery::{ApiKind, Discovered, discover};
 use super::inventory::Inventory;
 use super::jitter::jittered;
 use super::news::WatchNews;
@@ -88,6 +89,8 @@ pub(super) struct Session {
     is_sorted_anew: bool,
     facts: ClusterFacts,
     discover_at: Instant,
+    /// Watched Kinds that the server did not serve when it was last asked.
+    absent: BTreeSet<ApiKind>,
     /// Limits the number of lists of parts at a time.
     permits: Arc<Semaphore>,
     probe: Probe,
@@ -136,6 +139,7 @@ impl Session {
             is_stale: true,
             is_sorted_anew: false,
             facts: ClusterFacts::default(),
+            absent: BTreeSet::new(),
             discover_at: Instant::now() + jittered(DISCOVER_EVERY),
             permits: Arc::new(Semaphore::new(PART_LISTS_MAX)),
             probe: Probe::default(),

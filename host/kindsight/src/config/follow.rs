@@ -78,9 +78,9 @@ pub(crate) async fn follow(clusters: watch::Sender<Vec<ClusterSource>>) {
             return;
         };
         is_read = true;
-        let configuration = read.and_then(|(args, stamped)| {
+        let configuration = read.and_then(|(configuration, stamped)| {
             files = stamped;
-            Configuration::of(&args)
+            configuration
         });
         match configuration {
             Ok(configuration) => {
@@ -132,13 +132,13 @@ impl Configuration {
 
 /// Reads the command line, the environment and the configuration file again, and looks at the files that
 /// they name before those are read: a change after this look is seen by the next one.
-fn read() -> anyhow::Result<(Box<ServeArgs>, Files)> {
+fn read() -> anyhow::Result<(anyhow::Result<Configuration>, Files)> {
     let cli = config_file::read(std::env::args_os().collect())?;
     let Command::Serve(args) = cli.command else {
         anyhow::bail!("the command line is not that of `serve`");
     };
     let files = looked_at(files(&args));
-    Ok((args, files))
+    Ok((Configuration::of(&args), files))
 }
 
 /// The files that the clusters are read from.

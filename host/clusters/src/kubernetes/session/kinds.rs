@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout};
 
 use super::{Session, SessionEnd};
 use crate::kubernetes::connection::ApiError;
@@ -11,12 +14,21 @@ use crate::kubernetes::discovery::{ApiKind, discover};
 use crate::kubernetes::jitter::jittered;
 use crate::kubernetes::kind_watch::KindWatch;
 
+/// Time for a server to say whether it still serves a Kind.
+const STILL_SERVED_MAX: Duration = Duration::from_secs(2);
+/// Time until a Kind that is not served any more is asked for once again.
+const ABSENT_AGAIN: Duration = Duration::from_secs(3);
+/// The form of a list of which nothing is read.
+const METADATA: &str =
+    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+
 impl Session {
     /// Asks for the Kinds again. A server that does not tell them costs nothing that is known.
     pub(super) async fn rediscover(&mut self) -> Result<(), SessionEnd> {
         match discover(&self.client).await {
             Ok(discovered) => {
                 self.discovered = discovered;
+                self.keep_served().await;
                 self.watch_kinds().await.map_err(SessionEnd::Failed)
             }
             Err(error @ ApiError::Unauthorized(_)) => Err(SessionEnd::Failed(error.of_cluster())),
@@ -25,6 +37,37 @@ impl Session {
                 Ok(())
             }
         }
+    }
+
+    /// Keeps the Kinds that were watched and are not discovered any more, for as long as they are served: a
+    /// server that starts tells its Kinds one after the other, and a definition that prefers another version
+    /// goes on with those before it. What would be listed twice by that is left out.
+    async fn keep_served(&mut self) {
+        let watched = self.watches.kinds().map(|it| (**it).clone());
+        let gone: BTreeSet<ApiKind> = watched
+            .filter(|it| !self.discovered.kinds.contains(it))
+            .collect();
+        let mut absent = BTreeSet::new();
+        // Where the rights end at these, too.
+        let namespace = self.cluster.options.namespaces.first().cloned();
+        for kind in gone {
+            let target = format!("{}?limit=1", kind.path(namespace.as_deref()));
+            let answer = self.client.get(&target, METADATA);
+            match timeout(STILL_SERVED_MAX, answer).await {
+                // Not before it was so twice.
+                Ok(Err(ApiError::NotFound(_))) if self.absent.contains(&kind) => continue,
+                Ok(Err(ApiError::NotFound(_))) => {
+                    absent.insert(kind.clone());
+                }
+                _ => {}
+            }
+            self.discovered.kinds.retain(|it| it.name() != kind.name());
+            self.discovered.kinds.insert(kind);
+        }
+        if !absent.is_empty() {
+            self.discover_at = self.discover_at.min(Instant::now() + ABSENT_AGAIN);
+        }
+        self.absent = absent;
     }
 
     /// Begins the watches of Kinds that are new, and ends those of Kinds that are gone.
