@@ -28,6 +28,16 @@ words! {
 }
 
 words! {
+    /// Coverage of the Kinds of a watched cluster.
+    ClusterCoverage {
+        /// Every Kind that is not left out is watched.
+        Complete = "complete",
+        /// Some Kinds cannot be watched; `not-covered` says which and why.
+        Partial = "partial",
+    }
+}
+
+words! {
     /// The view by which the apps of `AppContext`s are reported.
     #[derive(Default)]
     ReportMode {
@@ -72,6 +82,10 @@ pub struct ClusterConnection<'a> {
     pub mode: Option<ReportMode>,
     /// State of the connection.
     pub connection: Connection,
+    /// Coverage of its Kinds; left out until an API server was listed, and for folders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = ClusterCoverage)]
+    pub coverage: Option<ClusterCoverage>,
     /// Time since when it is in this state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, format = DateTime)]

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use kindsight_api::clusters::{ClusterConnection, ClusterList, ReportMode};
+use kindsight_api::clusters::{ClusterConnection, ClusterCoverage, ClusterList, ReportMode};
 use kindsight_model::ClusterName;
 
 use crate::FAULTS_SHOWN_MAX;
-use crate::connection::ConnectionView;
+use crate::connection::{ConnectionView, FactsView};
 use crate::moment::moment;
 use crate::read_model::ReadModel;
 
@@ -45,6 +45,7 @@ fn connection<'a>(name: &'a ClusterName, view: &'a ConnectionView) -> ClusterCon
         cluster: (&*name.name).into(),
         origin: facts.map_or("", |it| &it.origin).into(),
         connection: view.state,
+        coverage: facts.and_then(coverage),
         mode: (facts.map(|it| it.mode)).filter(|it| *it != ReportMode::Auto),
         since: moment(view.since_ms),
         error: view.reason.as_deref().map(Cow::Borrowed),
@@ -59,4 +60,14 @@ fn connection<'a>(name: &'a ClusterName, view: &'a ConnectionView) -> ClusterCon
             .unwrap_or(&view.faults)
             .into(),
     }
+}
+
+/// None of a cluster that was not reached yet.
+fn coverage(facts: &FactsView) -> Option<ClusterCoverage> {
+    facts.server_version.as_ref()?;
+    Some(if facts.not_covered.is_empty() {
+        ClusterCoverage::Complete
+    } else {
+        ClusterCoverage::Partial
+    })
 }

@@ -7,7 +7,8 @@ use kindsight_appcontext::{
     Action, AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, NewResource,
     Records, ResourceName,
 };
-use kindsight_cluster::Cluster;
+use kindsight_cluster::{Cluster, Options};
+use kindsight_clusters::{ClusterSource, ReportMode, WatchOptions};
 use kindsight_model::{ClusterName, ContextId, DigName, LifecycleState};
 use serde_json::{Value, json};
 
@@ -228,4 +229,69 @@ fn an_app_of_a_context_is_told_alike_by_a_monitor_and_by_its_objects() {
     stage.wait(SHOP, "its objects are found", |it| {
         it["ready-status"] == "Ready" && resources(it).iter().any(|it| it.contains("Pod/"))
     });
+}
+
+/// A whole cluster whose AppContexts are reported in this mode, with everything applied and sent.
+fn in_mode(mode: ReportMode) -> Option<(Stage, AppContexts, ContextId)> {
+    let options = [Options::new("edge01")];
+    let stage = Stage::start_as(
+        &options,
+        |cluster| cluster.admin().clone(),
+        |source| match source {
+            ClusterSource::Kubernetes(cluster) => {
+                let options = WatchOptions {
+                    mode,
+                    ..WatchOptions::default()
+                };
+                ClusterSource::Kubernetes(Box::new(cluster.with_options(options)))
+            }
+            source @ ClusterSource::Folder(_) => source,
+        },
+    )?;
+    monitor::install(&stage.clusters[0]);
+    let (contexts, id) = instantiate(&stage);
+    for object in front() {
+        stage.apply(&object);
+    }
+    scale(&stage.clusters[0], 2);
+    Some((stage, contexts, id))
+}
+
+#[test]
+fn a_cluster_of_bundles_alone_tells_what_its_monitor_says() {
+    let Some((stage, contexts, id)) = in_mode(ReportMode::Bundles) else {
+        return;
+    };
+    let cluster = &stage.clusters[0];
+    stage.wait_for_cluster("edge01", "its mode is told", |it| {
+        it["connection"] == "connected" && it["mode"] == "bundles"
+    });
+    let nothing = stage.wait(PROD, "nothing is known", |it| !it["apps"].is_null());
+    let told = resources(&nothing);
+    let front = told.iter().find(|it| it.contains("Deployment/front"));
+    assert!(
+        front.is_some_and(|it| it.contains(" Unknown ")),
+        "{told:#?}"
+    );
+    monitor::begin(cluster, FRONT);
+    monitor::report(cluster, FRONT, &monitor::everything(cluster, FRONT));
+    stage.wait(PROD, "the report is told", |it| pods(it) == 2);
+    assert!(is_stored(&contexts, &id));
+    scale(cluster, 3);
+    monitor::report(cluster, FRONT, &monitor::everything(cluster, FRONT));
+    stage.wait(PROD, "the next one is told", |it| pods(it) == 3);
+}
+
+#[test]
+fn a_cluster_of_objects_alone_reads_no_report() {
+    let Some((stage, contexts, id)) = in_mode(ReportMode::Direct) else {
+        return;
+    };
+    let cluster = &stage.clusters[0];
+    monitor::begin(cluster, FRONT);
+    monitor::report(cluster, FRONT, &monitor::everything(cluster, FRONT));
+    stage.wait(PROD, "its objects are told", |it| pods(it) == 2);
+    scale(cluster, 3);
+    stage.wait(PROD, "they are followed", |it| pods(it) == 3);
+    assert!(!is_stored(&contexts, &id), "the report is not read");
 }

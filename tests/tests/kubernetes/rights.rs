@@ -52,6 +52,7 @@ fn a_right_that_is_missing_is_told_and_heals_when_it_comes() {
         not_covered(it, "Service")
             && !not_covered(it, "ConfigMap")
             && it["connection"] == "connected"
+            && it["coverage"] == "partial"
     });
 
     cluster.apply(&role(&["configmaps", "services"]));

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use clap::Args;
-use kindsight_api::clusters::{ClusterConnection, ClusterList};
+use kindsight_api::clusters::{ClusterConnection, ClusterCoverage, ClusterList, Connection};
 use kindsight_server::now_ms;
 
 use crate::age::age;
@@ -46,6 +46,14 @@ pub(crate) fn run(args: &ClustersArgs) -> anyhow::Result<()> {
     }
 }
 
+/// The state of the connection, and whether some Kinds are not covered.
+fn connection(cluster: &ClusterConnection<'_>) -> String {
+    match (cluster.connection, cluster.coverage) {
+        (Connection::Connected, Some(ClusterCoverage::Partial)) => "connected, partial".to_owned(),
+        (state, _) => state.to_string(),
+    }
+}
+
 /// Prints one line per cluster, and below it its mode where that is not `auto`, what it does not cover and
 /// what could not be read. Ages are relative to `now_ms`.
 fn print(mut to: impl Write, list: &ClusterList<'_>, now_ms: i64) -> io::Result<()> {
@@ -64,7 +72,7 @@ fn print(mut to: impl Write, list: &ClusterList<'_>, now_ms: i64) -> io::Result<
         let objects = cluster.objects.map(|it| it.to_string());
         table.row(&[
             &name(cluster),
-            cluster.connection.as_str(),
+            &connection(cluster),
             &age(cluster.since, now_ms),
             cluster.server_version.as_deref().unwrap_or_default(),
             &objects.unwrap_or_default(),

@@ -151,6 +151,7 @@ async fn every_cluster_is_listed_with_its_connection() {
             "since": "1970-01-01T00:00:00Z",
             "error": "the cluster cannot be reached: refused",
             "server-version": "v1.34.1",
+            "coverage": "partial",
             "not-covered": ["Secret: forbidden"],
             "objects": 1,
             "watches": 50,

@@ -251,6 +251,7 @@ fn clusters_are_listed_with_their_connections() {
                 "since": "2020-08-21T05:40:00Z",
                 "error": "the cluster cannot be reached: refused",
                 "server-version": "v1.34.1",
+                "coverage": "partial",
                 "not-covered": ["Secret: forbidden"],
                 "objects": 7,
                 "watches": 50,
