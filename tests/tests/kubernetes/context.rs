@@ -231,7 +231,7 @@ fn an_app_of_a_context_is_told_alike_by_a_monitor_and_by_its_objects() {
     });
 }
 
-/// A whole cluster whose AppContexts are reported in this mode, with everything applied and sent.
+/// A whole cluster whose `AppContexts` are reported in this mode, with everything applied and sent.
 fn in_mode(mode: ReportMode) -> Option<(Stage, AppContexts, ContextId)> {
     let options = [Options::new("edge01")];
     let stage = Stage::start_as(
