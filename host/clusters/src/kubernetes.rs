@@ -76,7 +76,7 @@ enum Access {
         path: PathBuf,
         /// The current one where none is named.
         context: Option<String>,
-        /// What the kubeconfig said of it when it was configured, as a number.
+        /// Hash of what the kubeconfig said of it when it was configured.
         content: Option<u64>,
     },
     /// The service account of the Pod that this runs in.

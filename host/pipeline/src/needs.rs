@@ -10,7 +10,7 @@ use tokio::sync::watch;
 pub(crate) struct Asked(watch::Sender<Arc<RelatedRules>>);
 
 impl Asked {
-    /// What a set asks about.
+    /// Relations that a set asks about.
     pub(crate) fn by(set: &Published) -> Self {
         Self(watch::Sender::new(rules_of(set)))
     }

@@ -34,9 +34,9 @@ static VALUE_HASHER: LazyLock<foldhash::quality::RandomState> = LazyLock::new(De
 /// A file of what was last known: what it holds, and how it is written.
 pub struct RememberedFile {
     store: Arc<dyn Store>,
-    /// What was in it; none once it was taken.
+    /// Its content of before; none once it was taken.
     remembered: Option<Remembered>,
-    /// What is in it now.
+    /// Its content now.
     entries: BTreeMap<String, Entry>,
 }
 

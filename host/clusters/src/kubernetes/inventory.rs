@@ -90,7 +90,7 @@ pub(super) struct Inventory {
     watched: BTreeMap<WatchId, Watched>,
     /// The relations that are asked about.
     rules: Arc<RelatedRules>,
-    /// What objects of applications name by them.
+    /// Searches by the relations of each object of an application.
     sought: HashMap<Key, Sought>,
     queries: Queries,
     /// Number of changes so far.

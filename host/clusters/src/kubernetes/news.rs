@@ -41,7 +41,7 @@ pub(super) enum News {
     PartEnds {
         /// Its namespace; empty for cluster-scoped objects.
         namespace: Arc<str>,
-        /// Whether the part is whole.
+        /// Outcome of the part: an error where it is not whole.
         result: Result<(), ApiError>,
     },
     /// An object was added or changed.

@@ -159,7 +159,7 @@ impl Plugin {
     }
 }
 
-/// What a plugin printed, and how it ended.
+/// The output of a plugin, and its exit status.
 async fn answer_of(mut child: Child) -> io::Result<(ExitStatus, Vec<u8>)> {
     let mut answer = Vec::new();
     if let Some(stdout) = child.stdout.take() {

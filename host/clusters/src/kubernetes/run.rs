@@ -25,7 +25,7 @@ use crate::{
 /// The channel of events is closed.
 pub(super) struct Closed;
 
-/// What objects are sorted by: the applications of the configuration, and the deployments of `AppContext`s.
+/// Criteria that objects are sorted by: the applications of the configuration, and the deployments of `AppContext`s.
 pub(super) type SortedBy = (Arc<[ConfiguredApplication]>, Arc<RecordedDeployments>);
 
 /// The way of events to the pipeline.
@@ -40,7 +40,7 @@ pub(super) struct Run<E> {
     pub(super) known: BTreeSet<GroupId>,
     /// The ways in which recorded deployments were last reported.
     pub(super) shown: ShownDeployments,
-    /// What objects were sorted by when everything was last told; none until it was.
+    /// Criteria that objects were sorted by when everything was last told; none until it was.
     pub(super) sorted_by: Option<SortedBy>,
     /// The Kinds of which applications had objects or were judged by some then.
     pub(super) used: BTreeSet<Arc<ApiKind>>,

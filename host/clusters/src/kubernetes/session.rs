@@ -59,7 +59,7 @@ impl From<Closed> for SessionEnd {
     }
 }
 
-/// What runs beside a session, and ends with it.
+/// Work beside a session, which ends with it.
 type Beside = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A session with an API server.

@@ -97,7 +97,7 @@ fn print(mut to: impl Write, list: &ClusterList<'_>, now_ms: i64) -> io::Result<
     Ok(())
 }
 
-/// What a cluster does not cover, each with its reason; of many for the same one, the first and the names of the
+/// Kinds that a cluster does not cover, each with its reason; of many for the same one, the first and the names of the
 /// next ones.
 fn not_covered(all: &[Arc<str>]) -> Vec<String> {
     let mut by_reason: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();

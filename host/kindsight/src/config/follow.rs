@@ -27,7 +27,7 @@ const LIVE: [&str; 3] = ["application", "cluster", "kubeconfig"];
 /// The files that the clusters of a configuration are read from, as they were at one look.
 type Files = BTreeMap<PathBuf, Option<Stamp>>;
 
-/// What tells a file from what it was before.
+/// A mark that tells a file from what it was before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     modified: (i64, i64),

@@ -38,7 +38,7 @@ fn text(value: &Value) -> &str {
 /// State and message of each resource, and true if it is stale.
 type Shown<'a> = BTreeMap<&'a str, (&'a str, &'a str, bool)>;
 
-/// What an answer shows; `-` for what is not listed.
+/// The words of an answer; `-` for what is not listed.
 fn shown(answer: &Value) -> Shown<'_> {
     let names = DEPLOYMENTS.into_iter().chain([SETTINGS, CHILD]);
     let is_stale = !answer["stale-since"].is_null();

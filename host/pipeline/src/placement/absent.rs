@@ -55,7 +55,7 @@ pub(super) struct Absent {
 }
 
 impl Absent {
-    /// What was there until now, by the view.
+    /// Objects that were there until now, by the view.
     pub(super) fn of(resource: &ResourceView, is_remembered: bool, now_ms: i64) -> Self {
         Self {
             last: LastKnown::of(resource),

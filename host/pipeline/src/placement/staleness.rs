@@ -15,7 +15,7 @@ const REMOVED: &str = "the cluster is no longer configured; its last report is s
 pub(super) struct Staleness {
     /// The report comes from the store: the cluster has not reported since the start.
     is_remembered: bool,
-    /// What is shown was known before the start, and the cluster was not heard since.
+    /// The state shown is that of before the start, and the cluster was not heard since.
     not_heard: Option<Shown>,
     /// The cluster cannot be reached.
     unreachable: Option<Shown>,

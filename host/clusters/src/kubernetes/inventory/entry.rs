@@ -24,7 +24,7 @@ pub(in crate::kubernetes) struct Key {
 }
 
 impl Key {
-    /// What comes before all keys of a namespace of a watch; of the empty one, before all keys of the watch.
+    /// A bound before all keys of a namespace of a watch; of the empty one, before all keys of the watch.
     pub(super) fn before_all_of(watch: WatchId, namespace: &str) -> Self {
         Self {
             watch,
@@ -127,7 +127,7 @@ impl Entry {
         }
     }
 
-    /// What its metadata says of the application it belongs to.
+    /// The application it belongs to, as its metadata says.
     pub(super) fn membership(&self) -> &Membership {
         self.membership.as_deref().unwrap_or(&NO_MEMBERSHIP)
     }

@@ -245,7 +245,7 @@ impl Inventory {
         found.into_iter().collect()
     }
 
-    /// What searches find now. All selectors of a namespace are looked for in one pass over its objects.
+    /// Finds what searches ask for now. All selectors of a namespace are looked for in one pass over its objects.
     fn answers(&self, new: Vec<Arc<Query>>) -> Vec<(Arc<Query>, Vec<Key>)> {
         let mut answers = Vec::new();
         let mut selected: BTreeMap<Place, HashMap<Arc<Query>, Vec<Key>>> = BTreeMap::new();
