@@ -8,13 +8,13 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use kindsight_api::history::{History, HistoryParameters};
 use kindsight_api::problem::ProblemDocument;
-use kindsight_status::{HistoryQuery, QueryError, dig_name};
+use kindsight_status::{HistoryQuery, QueryError};
 
 use crate::AppState;
 use crate::answer::{Answers, Chunks};
 use crate::problem::Problem;
 use crate::routes::errors::CommonErrors;
-use crate::routes::status::{DigPath, Pairs, invalid_path, missing};
+use crate::routes::status::{DigPath, Pairs, missing};
 
 /// History of a deployment intent group
 ///
@@ -43,13 +43,7 @@ pub(crate) async fn dig_history(
     path: Result<Path<DigPath>, PathRejection>,
     pairs: Pairs,
 ) -> Result<Response, Problem> {
-    let DigPath {
-        project,
-        composite_app,
-        version,
-        deployment_intent_group: dig,
-    } = path?.0;
-    let name = dig_name(&project, &composite_app, &version, &dig).map_err(invalid_path)?;
+    let name = path?.0.name()?;
     let query = HistoryQuery::parse(pairs?.0).map_err(Problem::invalid)?;
     let write = move |to: &mut Chunks| {
         let history = app.read_model.history(&name, &query).map_err(not_found)?;

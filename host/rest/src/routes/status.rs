@@ -8,6 +8,7 @@ use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use kindsight_api::problem::{PartialProblem, ProblemDocument};
 use kindsight_api::status::{StatusAnswer, StatusParameters};
+use kindsight_model::DigName;
 use kindsight_status::{QueryError, StatusQuery, Subject, cluster_name, dig_name};
 use serde::Deserialize;
 
@@ -31,17 +32,30 @@ pub(super) type Pairs = Result<Query<Vec<(String, String)>>, QueryRejection>;
 pub(crate) struct DigPath {
     /// The project; `-` of an application that was found in the clusters.
     #[param(example = "testvfw")]
-    pub(super) project: String,
+    project: String,
     /// The composite application, or the name of the application that was found.
     #[param(example = "compositevfw")]
-    pub(super) composite_app: String,
+    composite_app: String,
     /// Version of the composite application; `-` of an application that was found.
     #[param(example = "v1")]
-    pub(super) version: String,
+    version: String,
     /// The deployment intent group; of an application that was found its namespace, or `-` where it is of no
     /// single one.
     #[param(example = "vfw_deployment_intent_group")]
-    pub(super) deployment_intent_group: String,
+    deployment_intent_group: String,
+}
+
+impl DigPath {
+    /// The name.
+    pub(super) fn name(&self) -> Result<DigName, Problem> {
+        let name = dig_name(
+            &self.project,
+            &self.composite_app,
+            &self.version,
+            &self.deployment_intent_group,
+        );
+        name.map_err(invalid_path)
+    }
 }
 
 /// The full name of a cluster, in a path.
@@ -85,13 +99,7 @@ pub(crate) async fn dig_status(
     path: Result<Path<DigPath>, PathRejection>,
     pairs: Pairs,
 ) -> Result<Response, Problem> {
-    let DigPath {
-        project,
-        composite_app,
-        version,
-        deployment_intent_group: dig,
-    } = path?.0;
-    let name = dig_name(&project, &composite_app, &version, &dig).map_err(invalid_path)?;
+    let name = path?.0.name()?;
     let query = read(pairs)?;
     let subject = app.read_model.dig(&name, &query).map_err(missing)?;
     answer(&answers, subject, query).await
@@ -132,7 +140,7 @@ pub(super) fn read(pairs: Pairs) -> Result<StatusQuery, Problem> {
     StatusQuery::parse(pairs?.0).map_err(Problem::invalid)
 }
 
-pub(super) fn invalid_path(problems: Vec<PartialProblem>) -> Problem {
+fn invalid_path(problems: Vec<PartialProblem>) -> Problem {
     Problem::invalid_in("the path", problems)
 }
 

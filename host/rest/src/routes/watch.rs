@@ -14,7 +14,7 @@ use kindsight_api::watch::{ApplicationsEvent, EventName, StatusEvent};
 use kindsight_model::DigName;
 use kindsight_status::{
     ApplicationQuery, Applications, ChangedSubject, Instance, ReadModel, StatusQuery, Subject,
-    change, dig_name,
+    change,
 };
 
 use crate::AppState;
@@ -22,7 +22,7 @@ use crate::answer::{Answers, Chunks};
 use crate::limits::LIST_GATHER;
 use crate::problem::Problem;
 use crate::routes::errors::CommonErrors;
-use crate::routes::status::{DigPath, Pairs, invalid_path, is_probably_small, missing, read};
+use crate::routes::status::{DigPath, Pairs, is_probably_small, missing, read};
 use crate::stream::{Streams, Watched, write_event};
 
 /// Status of a deployment intent group, followed
@@ -52,13 +52,7 @@ pub(crate) async fn watch_status(
     pairs: Pairs,
     request: Request,
 ) -> Result<Response, Problem> {
-    let DigPath {
-        project,
-        composite_app,
-        version,
-        deployment_intent_group: dig,
-    } = path?.0;
-    let name = dig_name(&project, &composite_app, &version, &dig).map_err(invalid_path)?;
+    let name = path?.0.name()?;
     let query = read(pairs)?;
     if query.instance == Instance::List {
         let problem = PartialProblem::new(
