@@ -1,4 +1,4 @@
-//! What the clusters say, as a stream of events for each of them.
+//! Reports of clusters, as a stream of events for each of them.
 //!
 //! ```text
 //! cluster ─report─▶ ClusterSource ─ClusterEvent─▶ pipeline
