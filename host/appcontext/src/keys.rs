@@ -8,7 +8,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use kindsight_model::{ClusterName, ContextId, DigName, is_label_value};
+use kindsight_model::{ClusterName, ContextId, DigName, is_label_value, is_name};
 
 use crate::{Error, Result};
 
@@ -132,10 +132,10 @@ impl ContextKeys {
     }
 
     pub(crate) fn app(&self, app: &str) -> Result<AppKeys> {
-        if !is_label_value(app) || app == NOT_AN_APP {
+        if !is_name(app) || app == NOT_AN_APP {
             return Err(Error::Name {
                 name: app.to_owned(),
-                expected: "the name of an app: a Kubernetes label value other than `instruction`",
+                expected: "the name of an app: 1 to 128 letters, digits, `-`, `_` or `.`, not `-` alone or only dots, and not `instruction`",
             });
         }
         Ok(AppKeys(format!("{}app/{app}/", self.0)))
@@ -392,7 +392,7 @@ mod tests {
             "/context/7",
             "/context/",
             "/context/7/meta/",
-            "/context/-7/",
+            "/context/--7/",
             "/kindsight/7/",
         ] {
             assert_eq!(context_of_root(other), None, "{other}");

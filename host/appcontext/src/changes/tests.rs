@@ -220,7 +220,7 @@ fn keys_that_are_not_read_are_passed_over() {
         "/kindsight/clusters/edge/",
         "/context/",
         "/context/7",
-        "/context/-7/status/",
+        "/context/--7/status/",
         "/context/7/rsync/AppContextEventQueue/",
         "/context/7/app/sink/cluster/p+edge/resourcesready/",
         "/activecontext/7/",
