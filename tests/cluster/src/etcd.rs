@@ -1,5 +1,7 @@
 //! A real etcd.
 
+mod keys;
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -12,6 +14,8 @@ use crate::client::{Client, Credentials};
 use crate::ports::free_port;
 use crate::process::Process;
 use crate::watchdog::Watchdog;
+
+pub use keys::{EtcdKeys, KeyValue};
 
 /// Time a process has to become ready, on a busy machine.
 pub(crate) const READY_MAX: Duration = Duration::from_mins(2);
@@ -154,15 +158,19 @@ impl Etcd {
         arguments
     }
 
-    fn wait_until_healthy(&mut self) {
-        let client = match &self.security {
+    /// A client of its JSON gateway.
+    fn client(&self) -> Client {
+        match &self.security {
             Some(it) => {
                 let credentials = Credentials::Certificate(it.client.clone());
                 Client::new(&self.url, Some(it.authority.certificate()), &credentials)
             }
             None => Client::new(&self.url, None, &Credentials::Nobody),
-        };
-        let client = client.with_timeout(HEALTH_MAX);
+        }
+    }
+
+    fn wait_until_healthy(&mut self) {
+        let client = self.client().with_timeout(HEALTH_MAX);
         let is_healthy = || {
             let answer = client.request(Method::GET, "/health", None);
             answer.is_ok_and(|it| it.body["health"] == "true")

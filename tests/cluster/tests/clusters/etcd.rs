@@ -42,3 +42,35 @@ fn a_paused_etcd_hangs_until_it_is_resumed() {
     let answer = client.request(Method::GET, "/health", None);
     assert_eq!(answer.expect("an answer").status, 200);
 }
+
+#[test]
+fn keys_are_written_read_and_deleted_and_a_reader_reads_its_own_alone() {
+    let Some(binaries) = Binaries::or_skip(Binary::ETCD) else {
+        return;
+    };
+    let etcd = Etcd::start(&binaries);
+    let keys = etcd.keys();
+    for (key, value) in [
+        ("/context/1/", "\"1\""),
+        ("/context/1/meta/", "{}"),
+        ("/other/", ""),
+    ] {
+        keys.put(key, value);
+    }
+    let root = ("/context/1/".to_owned(), "\"1\"".to_owned());
+    let meta = ("/context/1/meta/".to_owned(), "{}".to_owned());
+    assert_eq!(keys.dump("/context/"), [root.clone(), meta]);
+    keys.delete_under("/context/1/meta/");
+    assert_eq!(keys.dump("/context/"), [root.clone()]);
+    keys.compact();
+    keys.protect("secret", &[("reader", "word", "/context/")]);
+    let reader = etcd.keys_of("reader", "word");
+    assert_eq!(reader.dump("/context/"), [root]);
+    let forbidden = std::panic::AssertUnwindSafe(|| reader.dump("/other/"));
+    let refused = std::panic::catch_unwind(forbidden);
+    assert!(
+        refused.is_err(),
+        "it may read what is under its prefix alone"
+    );
+    assert_eq!(etcd.keys_of("root", "secret").dump("/other/").len(), 1);
+}
