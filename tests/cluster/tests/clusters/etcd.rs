@@ -74,3 +74,21 @@ fn keys_are_written_read_and_deleted_and_a_reader_reads_its_own_alone() {
     );
     assert_eq!(etcd.keys_of("root", "secret").dump("/other/").len(), 1);
 }
+
+#[test]
+fn two_members_of_three_go_on() {
+    let Some(binaries) = Binaries::or_skip(Binary::ETCD) else {
+        return;
+    };
+    let [mut first, second, third] = Etcd::start_three(&binaries);
+    first.keys().put("/a", "1");
+    first.kill();
+    // The others elect a leader first, if it was that.
+    let client = Client::new(second.url(), None, &Credentials::Nobody);
+    client.wait_for_status("/health", 200, std::time::Duration::from_mins(1));
+    second.keys().put("/b", "2");
+    let names: Vec<String> = third.keys().dump("/").into_iter().map(|it| it.0).collect();
+    assert_eq!(names, ["/a", "/b"]);
+    first.start_again();
+    assert_eq!(first.keys().dump("/").len(), 2);
+}
