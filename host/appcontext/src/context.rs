@@ -168,7 +168,7 @@ impl AppContexts {
     ) -> Result<Recorded> {
         let keys = cluster_keys(id, app, cluster)?;
         // Encoding only makes it larger: what is too large now is not encoded first.
-        let (bytes, max) = (status_json.len(), self.store.value_bytes_max());
+        let (bytes, max) = (status_json.len(), self.store.limits().value_bytes);
         if bytes > max {
             let key = keys.bundle();
             return Err(StoreError::TooLarge { key, bytes, max }.into());

@@ -215,7 +215,8 @@ impl Records {
             unreadable: Vec::new(),
             revision: range.revision,
         };
-        for (key, stored) in range.entries {
+        for entry in range.entries {
+            let (key, stored) = (entry.key, entry.value);
             match (name_of(&key), decode(&key, &stored)) {
                 (Some(name), Ok(record)) => listed.records.push((name, record)),
                 (None, _) => listed.unreadable.push(Unreadable {

@@ -39,10 +39,14 @@ pub(crate) struct Recent {
 }
 
 impl ChangeLog {
-    /// Makes an empty log, at the revision of a store that has applied nothing.
-    pub(crate) fn new() -> Self {
+    /// Makes an empty log of a store that is at this revision.
+    pub(crate) fn new(at: Revision) -> Self {
         Self {
-            recent: Sender::new(Recent::default()),
+            recent: Sender::new(Recent {
+                oldest: at,
+                latest: at,
+                ..Recent::default()
+            }),
         }
     }
 
@@ -51,22 +55,21 @@ impl ChangeLog {
         self.recent.borrow().latest
     }
 
-    /// Appends the changes of a batch that was just applied, wakes the watches, and answers the
-    /// revision of the batch. Called in the order of the commits.
-    pub(crate) fn append(&self, changes: Vec<Change>) -> Revision {
-        let mut revision = Revision::default();
+    /// Appends the changes of a batch that was applied at this revision, and wakes the watches.
+    /// Called in the order of the revisions.
+    pub(crate) fn append(&self, revision: Revision, changes: Vec<Change>) {
         self.recent.send_if_modified(|recent| {
             let is_change = !changes.is_empty();
-            revision = recent.append(changes);
+            recent.append(revision, changes);
             is_change
         });
-        revision
     }
 
     /// Forgets all changes, so that every watch gets [`Error::Compacted`]. Called when it is in
-    /// doubt if a batch was applied.
+    /// doubt if a batch was applied. Counts as a batch, so that every revision of before is too old.
     pub(crate) fn forget(&self) {
-        self.recent.send_modify(Recent::forget);
+        self.recent
+            .send_modify(|recent| recent.forget(recent.latest.next()));
     }
 
     /// Gives a watch access to the batches, and wakes it when there are more.
@@ -105,9 +108,8 @@ impl Recent {
         Ok(unread.find_map(|batch| batch.under(prefix)))
     }
 
-    fn append(&mut self, changes: Vec<Change>) -> Revision {
-        let revision = self.latest.next();
-        self.latest = revision;
+    fn append(&mut self, revision: Revision, changes: Vec<Change>) {
+        self.latest = self.latest.max(revision);
         if !changes.is_empty() {
             self.changes += changes.len();
             self.batches.push_back(Changes { revision, changes });
@@ -119,13 +121,12 @@ impl Recent {
             self.changes -= dropped.changes.len();
             self.oldest = dropped.revision;
         }
-        revision
     }
 
-    /// Drops all batches. Counts as a batch itself, so that every revision of before is too old.
-    fn forget(&mut self) {
-        self.latest = self.latest.next();
-        self.oldest = self.latest;
+    /// Drops all batches: revisions before this one are too old.
+    fn forget(&mut self, until: Revision) {
+        self.latest = until;
+        self.oldest = until;
         self.batches.clear();
         self.changes = 0;
     }

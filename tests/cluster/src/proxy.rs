@@ -1,4 +1,4 @@
-//! Faults on the way to an API server: connections that are cut, and a server that cannot be reached.
+//! Faults on the way to a server: connections that are cut, and a server that cannot be reached.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -8,7 +8,7 @@ use std::thread;
 
 use crate::cluster::Cluster;
 
-/// A proxy in front of an API server, which passes bytes on and cuts connections when it is told to. It ends
+/// A proxy in front of an API server or an etcd, which passes bytes on and cuts connections when it is told to. It ends
 /// when it is dropped.
 #[derive(Debug)]
 pub struct Proxy {
@@ -27,15 +27,24 @@ struct Way {
 }
 
 impl Proxy {
-    /// Begins to pass on what comes, on a free port of loopback.
+    /// Begins to pass on what comes to an API server, on a free port of loopback.
     ///
     /// # Panics
     /// When there is no free port.
     pub fn start(cluster: &Cluster) -> Self {
+        Self::before(cluster.url())
+    }
+
+    /// Begins to pass on what comes to a server, given as `scheme://host:port`, on a free port of loopback.
+    ///
+    /// # Panics
+    /// When there is no free port.
+    pub fn before(server: &str) -> Self {
+        let server = server.split_once("://").map_or(server, |(_, host)| host);
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("its address");
         let way = Arc::new(Way {
-            server: cluster.url().trim_start_matches("https://").to_owned(),
+            server: server.to_owned(),
             is_open: AtomicBool::new(true),
             has_ended: AtomicBool::new(false),
             connections: Mutex::default(),
@@ -52,9 +61,14 @@ impl Proxy {
         Self { address, way }
     }
 
-    /// Address for clients; the server's certificate is valid for it.
+    /// Address for clients of an API server, whose certificate is valid for it.
     pub fn url(&self) -> String {
         format!("https://{}", self.address)
+    }
+
+    /// Address for clients: `host:port`.
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// Cuts all connections; new ones are taken.

@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 
 use kindsight_model::{ContextId, ContextStatus, RsyncStatus};
+use kindsight_store::Entry;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -26,7 +27,7 @@ pub(super) const WHY_CHARS_MAX: usize = 200;
 
 /// Reads a context from its entries, which must be in bytewise order of their keys; none when the
 /// root key is absent.
-pub(crate) fn read(id: &ContextId, entries: &[(String, Vec<u8>)]) -> Option<ContextSnapshot> {
+pub(crate) fn read(id: &ContextId, entries: &[Entry]) -> Option<ContextSnapshot> {
     let mut reading = Reading {
         root: ContextKeys::new(id).root().to_owned(),
         exists: false,
@@ -41,7 +42,7 @@ pub(crate) fn read(id: &ContextId, entries: &[(String, Vec<u8>)]) -> Option<Cont
             unreadable: Vec::new(),
         },
     };
-    for (key, value) in entries {
+    for Entry { key, value, .. } in entries {
         if let Err(why) = reading.read(key, value) {
             reading.found.unreadable.push(Unreadable {
                 key: key.clone(),

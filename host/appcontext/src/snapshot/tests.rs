@@ -1,4 +1,5 @@
 use expect_test::expect;
+use kindsight_store::{Entry, Revision};
 use proptest::prelude::*;
 
 use super::reading::WHY_CHARS_MAX;
@@ -68,6 +69,17 @@ fn id() -> ContextId {
 }
 
 /// Reads a context out of keys below its root, sorted as a store sorts them.
+fn read_stored(entries: &[(String, Vec<u8>)]) -> Option<ContextSnapshot> {
+    let entry = |(key, value): &(String, Vec<u8>)| Entry {
+        key: key.clone(),
+        value: value.clone(),
+        created: Revision::default(),
+        changed: Revision::default(),
+    };
+    let entries: Vec<Entry> = entries.iter().map(entry).collect();
+    read(&id(), &entries)
+}
+
 fn read_below(entries: &[(&str, &str)]) -> ContextSnapshot {
     let mut entries: Vec<_> = entries
         .iter()
@@ -75,7 +87,7 @@ fn read_below(entries: &[(&str, &str)]) -> ContextSnapshot {
         .collect();
     entries.push((ROOT.to_owned(), br#""7""#.to_vec()));
     entries.sort();
-    read(&id(), &entries).unwrap()
+    read_stored(&entries).unwrap()
 }
 
 fn app_names(snapshot: &ContextSnapshot) -> Vec<&str> {
@@ -92,8 +104,8 @@ fn why(snapshot: &ContextSnapshot) -> Vec<(&str, &str)> {
 #[test]
 fn without_its_root_key_a_context_does_not_exist() {
     let entries = [(format!("{ROOT}app/sink/"), br#""sink""#.to_vec())];
-    assert_eq!(read(&id(), &entries), None);
-    assert_eq!(read(&id(), &[]), None);
+    assert_eq!(read_stored(&entries), None);
+    assert_eq!(read_stored(&[]), None);
 }
 
 #[test]
@@ -323,7 +335,7 @@ fn what_belongs_to_nothing_is_said() {
 #[test]
 fn a_root_that_names_another_context_is_said() {
     let entries = [(ROOT.to_owned(), br#""8""#.to_vec())];
-    let snapshot = read(&id(), &entries).unwrap();
+    let snapshot = read_stored(&entries).unwrap();
     assert_eq!(
         why(&snapshot),
         [("", "does not hold the id of its context")]
@@ -396,11 +408,11 @@ proptest! {
             .collect();
         sorted.sort();
         let rooted = sorted.iter().any(|(key, _)| key == ROOT);
-        let snapshot = read(&id(), &sorted);
+        let snapshot = read_stored(&sorted);
         prop_assert_eq!(snapshot.is_some(), rooted);
         sorted.retain(|(key, _)| key != ROOT);
         sorted.insert(0, (ROOT.to_owned(), br#""7""#.to_vec()));
-        let snapshot = read(&id(), &sorted).unwrap();
+        let snapshot = read_stored(&sorted).unwrap();
         let own_keys = sorted.iter().filter(|(key, _)| {
             matches!(keys::context_key(ROOT, key), ContextKey::App(_))
         });

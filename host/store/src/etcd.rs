@@ -1,0 +1,5 @@
+//! The store in an etcd.
+
+mod options;
+
+pub use options::EtcdOptions;
