@@ -9,7 +9,7 @@ use kindsight_model::{ClusterName, ContextId, DigName, LifecycleState};
 use kindsight_store::{Batch, Error as StoreError, Revision, Store};
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result, Unreadable, go_json, keys};
+use crate::{AppContextWatch, Error, Result, Unreadable, go_json, keys};
 
 #[cfg(test)]
 mod tests;
@@ -197,6 +197,16 @@ impl Records {
         let mut next = seen.clone();
         next.actions.push(action);
         self.replace(&keys::cluster(name), seen, next)
+    }
+
+    /// Watches the records of the store from the revision `after` on, and no contexts. As
+    /// [`AppContexts::watch`](crate::AppContexts::watch); each list of records has its revision.
+    ///
+    /// # Errors
+    /// [`StoreError::Compacted`] when the store does not keep changes that far back: read
+    /// everything again.
+    pub fn watch(&self, after: Revision) -> Result<AppContextWatch> {
+        Ok(AppContextWatch::new(self.store.watch(keys::OWN, after)?))
     }
 
     fn get<R: Record>(&self, key: &str) -> Result<Option<R>> {

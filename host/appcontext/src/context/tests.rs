@@ -5,7 +5,7 @@ use kindsight_model::DigName;
 use kindsight_store::RedbStore;
 
 use super::*;
-use crate::creation::{ContextMeta, NewApp, NewCluster, NewResource};
+use crate::{ContextMeta, NewApp, NewCluster, NewResource};
 
 fn contexts() -> AppContexts {
     AppContexts::new(Arc::new(RedbStore::in_memory().unwrap()))
