@@ -31,6 +31,7 @@ mod changes;
 mod connection;
 mod etcd;
 mod format;
+pub mod parts;
 mod read_only;
 mod redb_store;
 mod revision;
