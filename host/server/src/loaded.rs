@@ -37,7 +37,7 @@ pub(crate) struct Loaded {
     read_model: Arc<ReadModel>,
     pipeline: Pipeline,
     /// The revisions up to which everything in the stores is loaded.
-    loaded: StoredUpTo,
+    up_to: StoredUpTo,
 }
 
 impl Loaded {
@@ -59,14 +59,14 @@ impl Loaded {
         if let Some(file) = &mut settings.remembered {
             pipeline.remember(file, now_ms());
         }
-        let loaded = pipeline.load(now_ms()).map_err(Error::Load)?;
+        let up_to = pipeline.load(now_ms()).map_err(Error::Load)?;
         Ok(Self {
             settings,
             catalog: Arc::new(catalog),
             swapped,
             read_model,
             pipeline,
-            loaded,
+            up_to,
         })
     }
 
@@ -97,7 +97,7 @@ impl Loaded {
             connection: self.settings.contexts.connection(),
             records: self.pipeline.records().clone(),
         };
-        let following = follow(stores, self.loaded, events_tx, tasks.shutdown());
+        let following = follow(stores, self.up_to, events_tx, tasks.shutdown());
         tasks.spawn("follower of the store", infallible(following));
         let run = PipelineRun {
             pipeline: self.pipeline,
