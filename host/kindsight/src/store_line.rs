@@ -6,7 +6,7 @@ use kindsight_api::store::StoreState;
 
 use crate::table::clean;
 
-/// Prints that the store of AppContexts is away, where an answer says so.
+/// Prints that the store of `AppContext`s is away, where an answer says so.
 pub(crate) fn print(to: &mut impl Write, store: Option<&StoreState<'_>>) -> io::Result<()> {
     let Some(store) = store else {
         return Ok(());

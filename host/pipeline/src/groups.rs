@@ -10,7 +10,7 @@ use std::sync::Arc;
 use kindsight_appcontext::{Action, Error, Listed, Records};
 use kindsight_model::ContextId;
 use kindsight_status::{ActionView, ReadModel, RecordView};
-use kindsight_store::chain;
+use kindsight_store::{Revision, chain};
 
 use derived::{Derived, Instance, Subject};
 
@@ -31,7 +31,8 @@ impl Groups {
         self.own.contains_key(id)
     }
 
-    /// Reads every record of ours. One that cannot be read is logged, and stays as it was.
+    /// Reads every record of ours, and returns the revision to watch after. One that cannot be read is logged,
+    /// and stays as it was.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -39,8 +40,9 @@ impl Groups {
         &mut self,
         records: &Records,
         read_model: &ReadModel,
-    ) -> Result<(), Error> {
+    ) -> Result<Revision, Error> {
         let (digs, clusters) = (records.digs()?, records.clusters()?);
+        let revision = digs.revision;
         let is_complete = digs.unreadable.is_empty() && clusters.unreadable.is_empty();
         let digs = readable(digs).into_iter();
         let digs = digs.map(|(name, it)| {
@@ -59,7 +61,7 @@ impl Groups {
         for (subject, record) in read {
             self.set(&subject, Some(record), read_model);
         }
-        Ok(())
+        Ok(revision)
     }
 
     /// The contexts that a record of ours names; of one that does not exist none.

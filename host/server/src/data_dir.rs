@@ -93,7 +93,7 @@ fn open_stores(own: &StoreAddress, settings: &StoreSettings) -> Result<Stores, E
         let store = open_store(address.as_ref().unwrap_or(own), etcd)?;
         return Ok((Arc::clone(&store), store));
     }
-    let observed = observed(own, address.as_ref())?;
+    let observed = observed(address.as_ref())?;
     let etcd = EtcdOptions {
         watched: CONTEXTS.to_owned(),
         ..etcd.clone()
@@ -110,24 +110,19 @@ fn open_store(address: &StoreAddress, etcd: &EtcdOptions) -> Result<Arc<dyn Stor
     })
 }
 
-/// The store that is observed: one of another orchestrator, which is there already.
-fn observed<'a>(
-    own: &StoreAddress,
-    address: Option<&'a StoreAddress>,
-) -> Result<&'a StoreAddress, Error> {
-    let refused = |why| Err(Error::NotObserved(why));
+/// The store that is observed: the etcd of another orchestrator.
+fn observed(address: Option<&StoreAddress>) -> Result<&StoreAddress, Error> {
     match address {
-        None => refused(
-            "`--observe` needs the store of an orchestrator, such as `--store etcd://HOST:2379`",
-        ),
-        Some(StoreAddress::Memory) => refused("a store in memory is empty"),
-        Some(address) if address == own => {
-            refused("the store in the data folder is this server's own: leave `--observe` out")
-        }
-        Some(StoreAddress::File(path)) if !path.is_file() => {
-            refused("there is no such file, and a store that is observed is not made")
-        }
-        Some(address) => Ok(address),
+        Some(address @ StoreAddress::Etcd(_)) => Ok(address),
+        Some(StoreAddress::File(_)) => Err(Error::NotObserved(
+            "a store in a file belongs to one server at a time; leave `--observe` out, or name the etcd of an orchestrator",
+        )),
+        Some(StoreAddress::Memory) => Err(Error::NotObserved(
+            "a store in memory is this server's own; name the etcd of an orchestrator",
+        )),
+        None => Err(Error::NotObserved(
+            "`--observe` needs the etcd of an orchestrator, such as `--store etcd://HOST:2379`",
+        )),
     }
 }
 

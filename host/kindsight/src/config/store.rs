@@ -9,11 +9,11 @@ use super::etcd::EtcdArgs;
 /// The store of a server.
 #[derive(Debug, Args)]
 pub(crate) struct StoreArgs {
-    /// Store of AppContexts, of records and of uploaded interpreters: `file:PATH`,
+    /// Store of `AppContext`s, of records and of uploaded interpreters: `file:PATH`,
     /// `etcd://HOST:2379,HOST:2379`, or `memory:` to keep nothing. Without it a file in --data-dir.
     #[arg(long = "store", env = "KINDSIGHT_STORE", value_name = "ADDRESS")]
     address: Option<StoreAddress>,
-    /// Reads the AppContexts of the store of another orchestrator and writes nothing to it. Everything else is
+    /// Reads the `AppContext`s of the store of another orchestrator and writes nothing to it. Everything else is
     /// kept in --data-dir.
     #[arg(long, env = "KINDSIGHT_OBSERVE")]
     observe: bool,

@@ -82,12 +82,8 @@ impl Pipeline {
     /// # Errors
     /// A store cannot be read.
     pub fn load(&mut self, now_ms: i64) -> Result<Loaded, Error> {
-        // The revision first: what changes after it is told beside what is read.
-        let listed = self.records.digs().map_err(records_failed)?;
-        let records = listed.revision;
-        drop(listed);
+        let records = self.read_records()?;
         let contexts = self.read_contexts(now_ms)?.revision;
-        self.read_records()?;
         let states = &self.states;
         self.publisher
             .retain_histories(|key| states.contains_key(key));
@@ -111,7 +107,7 @@ impl Pipeline {
         Ok(list)
     }
 
-    fn read_records(&mut self) -> Result<(), Error> {
+    fn read_records(&mut self) -> Result<Revision, Error> {
         let read_model = self.publisher.read_model();
         let read = self.groups.read_all(&self.records, read_model);
         read.map_err(records_failed)

@@ -35,7 +35,7 @@ impl Other {
 
     /// Writes a value as the orchestrator does.
     pub(super) fn put(&mut self, id: &str, key: &str, json: &str) {
-        let batch = Batch::new().put(&format!("/context/{id}/{key}"), json);
+        let batch = Batch::new().put(format!("/context/{id}/{key}"), json);
         self.stage.store.apply(&batch).unwrap();
         self.tell(id);
     }
