@@ -46,7 +46,7 @@ pub use label_selector::{LabelSelector, SELECTOR_BYTES_MAX, SelectorError};
 pub use lifecycle::{ContextStatus, LifecycleState};
 pub use name_pattern::{NamePattern, NamePatternError};
 pub use names::{ClusterName, ContextId, DeploymentId, DigName, Gvk, NameError, is_label_value};
-pub use object::{OBJECT_BYTES_MAX, Object, ObjectError, Owner};
+pub use object::{OBJECT_BYTES_MAX, Object, ObjectError, ObjectFields, Owner};
 pub use phase::Phase;
 pub use rsync::RsyncStatus;
 pub use verdict::{InterpretedBy, Verdict, host_reason, host_state};

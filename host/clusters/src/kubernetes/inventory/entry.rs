@@ -222,11 +222,6 @@ fn identity(gvk: &Gvk, key: &Key) -> RejectedIdentity {
 
 /// The order of objects in reports.
 pub(super) fn rank(object: &Object) -> (&str, &str, &str, &str) {
-    let Object {
-        gvk,
-        namespace,
-        name,
-        ..
-    } = object;
-    (&gvk.kind, &gvk.group, namespace, name)
+    let gvk = &object.gvk;
+    (&gvk.kind, &gvk.group, &object.namespace, &object.name)
 }
