@@ -107,7 +107,7 @@ impl Inventory {
         let is_missing = id.is_some_and(|id| self.is_missing(id));
         match id.and_then(|id| self.objects.get_mut(id)) {
             Some(entry) if entry.has_all_of(&decoded, is_missing) => entry.pass = pass,
-            _ => self.put((watch, id), Some(pass), decoded),
+            _ => self.put_listed((watch, id), Some(pass), decoded),
         }
     }
 
@@ -136,7 +136,16 @@ impl Inventory {
         });
         if is_wanted {
             // A list of all that is read meanwhile decides alone what is not there any more.
-            self.put((watch, id), None, decoded);
+            self.put_listed((watch, id), None, decoded);
+        }
+    }
+
+    /// Puts in an object of a list, of which there may be many before any is reported: what it was read to goes
+    /// at once, and is read again when it is judged.
+    fn put_listed(&mut self, known: (WatchId, Option<Id>), pass: Option<u64>, decoded: Decoded) {
+        let id = self.put(known, pass, decoded);
+        if let Some(entry) = id.and_then(|id| self.objects.get_mut(id)) {
+            entry.settle();
         }
     }
 
@@ -145,15 +154,16 @@ impl Inventory {
         self.objects.find(watch, &decoded.namespace, &decoded.name)
     }
 
+    /// Puts in an object; none where it is left out.
     fn put(
         &mut self,
         (watch, known): (WatchId, Option<Id>),
         pass: Option<u64>,
         mut decoded: Decoded,
-    ) {
+    ) -> Option<Id> {
         if self.objects.len() >= OBJECTS_MAX && known.is_none() {
             self.is_over = true;
-            return;
+            return None;
         }
         self.changes += 1;
         let is_same_owner = |id| Some(self.objects.get(id)?.is_same_owner(&decoded));
@@ -180,6 +190,7 @@ impl Inventory {
         for group in concerned {
             self.groups.note_changed(group);
         }
+        Some(id)
     }
 
     /// Forgets what an object was known by, which is to change or go. Returns the groups whose searches found
