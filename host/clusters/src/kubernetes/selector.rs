@@ -13,15 +13,15 @@ pub(super) type Label = (Arc<str>, Arc<str>);
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct LabelSelector {
     /// A value that is no text is no label's.
-    labels: Vec<(Arc<str>, Option<Arc<str>>)>,
-    expressions: Vec<Expression>,
+    labels: Box<[(Arc<str>, Option<Arc<str>>)]>,
+    expressions: Box<[Expression]>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Expression {
     key: Arc<str>,
     operator: Operator,
-    values: Vec<Arc<str>>,
+    values: Box<[Arc<str>]>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -54,8 +54,8 @@ impl LabelSelector {
     /// The selector of one label.
     pub(super) fn labelled(key: &str, value: &Arc<str>) -> Self {
         Self {
-            labels: vec![(key.into(), Some(Arc::clone(value)))],
-            expressions: Vec::new(),
+            labels: [(key.into(), Some(Arc::clone(value)))].into(),
+            expressions: Box::default(),
         }
     }
 
