@@ -34,8 +34,8 @@ use crate::{ClusterEvent, ClusterFacts, FACTS_EVERY, Needs};
 
 use probe::Probe;
 
-/// News of watches that wait to be taken in: few, since each may be a page of whole objects, most of which are
-/// let go of as soon as it is known that they belong to nobody.
+/// News of watches that wait to be taken in. Each may be a page of whole objects, most of which are let go of
+/// as soon as it is known that they belong to nobody.
 const NEWS_MAX: usize = 16;
 /// Parts of Kinds that are listed at a time: with the watches, few enough streams for one connection.
 const PART_LISTS_MAX: usize = 4;

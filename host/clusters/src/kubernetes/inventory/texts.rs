@@ -7,7 +7,8 @@ use crate::kubernetes::decode::{Body, Decoded};
 use crate::kubernetes::membership::Membership;
 use crate::kubernetes::selector::Label;
 
-/// Maximum number of texts, of sets of labels and of memberships that are shared; of more, those of before are held twice.
+/// Maximum number of texts, of sets of labels and of memberships that are shared; of more, those of before
+/// are held twice.
 const SHARED_MAX: usize = 65_536;
 
 /// Texts that are shared.

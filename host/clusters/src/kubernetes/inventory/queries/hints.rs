@@ -12,7 +12,7 @@ use crate::kubernetes::uid::Uid;
 /// The hash of a hint.
 pub(super) type HintHash = u64;
 
-/// Searches under one hint of more than which it does not matter how many they are.
+/// Maximum number of searches under one hint that are counted; it does not matter how many more there are.
 const COUNTED_MAX: usize = 256;
 
 /// A part of each object that a query may find.
