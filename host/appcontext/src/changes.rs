@@ -11,7 +11,7 @@ use crate::keys::{self, Subject};
 #[cfg(test)]
 mod tests;
 
-/// The contexts and records that one batch of the store changed. At least one.
+/// The contexts or the records that one batch of the store changed. At least one.
 ///
 /// It does not tell the kinds of the changes: read each of them again; one that is not found was
 /// deleted.
@@ -51,8 +51,9 @@ impl AppContextChanges {
     }
 }
 
-/// The changes of contexts and records from a revision on. Made by
-/// [`AppContexts::watch`](crate::AppContexts::watch).
+/// The changes from a revision on: of contexts, made by
+/// [`AppContexts::watch`](crate::AppContexts::watch), or of records, made by
+/// [`Records::watch`](crate::Records::watch).
 #[derive(Debug)]
 pub struct AppContextWatch {
     watch: Watch,

@@ -119,25 +119,30 @@ impl AppContexts {
         })
     }
 
-    /// Watches the contexts and records of the store from the revision `after` on.
+    /// Watches the contexts of the store from the revision `after` on, and nothing else: keys under
+    /// `/context/` alone.
     ///
-    /// A caller that wants to know everything lists the contexts first, then reads them and the
-    /// records, and watches after the revision of that list: nothing is missed, and a change that
-    /// was read already may be reported.
+    /// A caller that wants to know everything lists the contexts first, then reads them, and watches
+    /// after the revision of that list: nothing is missed, and a change that was read already may be
+    /// reported.
     ///
     /// # Errors
     /// [`StoreError::Compacted`] when the store does not keep changes that far back: read
     /// everything again.
     pub fn watch(&self, after: Revision) -> Result<AppContextWatch> {
-        Ok(AppContextWatch::new(self.store.watch(keys::ALL, after)?))
+        Ok(AppContextWatch::new(
+            self.store.watch(keys::CONTEXTS, after)?,
+        ))
     }
 
-    /// Reads everything that is known of one context at once; none when it does not exist.
+    /// Reads everything that is known of one context; none when it does not exist.
+    ///
+    /// One range for the context, and one for each context that it refers to: its status context and
+    /// those that [`ContextSnapshot::reads`] names, at most [`REFERENCES_MAX`](crate::REFERENCES_MAX).
     ///
     /// A damaged value costs only itself: it is listed in [`ContextSnapshot::unreadable`].
     pub fn read(&self, id: &ContextId) -> Result<Option<ContextSnapshot>> {
-        let range = self.store.range(ContextKeys::new(id).root())?;
-        Ok(snapshot::read(id, &range.entries))
+        snapshot::read(&*self.store, id)
     }
 
     /// Records the state of a context.
@@ -168,7 +173,7 @@ impl AppContexts {
     ) -> Result<Recorded> {
         let keys = cluster_keys(id, app, cluster)?;
         // Encoding only makes it larger: what is too large now is not encoded first.
-        let (bytes, max) = (status_json.len(), self.store.value_bytes_max());
+        let (bytes, max) = (status_json.len(), self.store.limits().value_bytes);
         if bytes > max {
             let key = keys.bundle();
             return Err(StoreError::TooLarge { key, bytes, max }.into());
@@ -262,5 +267,7 @@ fn draw_id() -> Result<ContextId> {
     })
 }
 
+#[cfg(test)]
+pub(crate) mod counting;
 #[cfg(test)]
 mod tests;

@@ -1,73 +1,14 @@
 //! New contexts, written with all their keys as one batch.
 
-use std::collections::BTreeMap;
-
-use kindsight_model::{ClusterName, ContextId, DigName};
+use kindsight_model::{ClusterName, ContextId};
 use kindsight_store::Batch;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use crate::instruction::{
+    AppOrder, AppsDependency, Instruction, ResourceDependency, ResourceOrder,
+};
 use crate::keys::{AppKeys, ClusterKeys, ContextKeys, ResourceName};
-use crate::{Result, go_json};
-
-/// The only dependency that is written: start at once, in the given order.
-const GO: &str = "go";
-
-/// The deployment intent group and environment of a context, stored under the field names of the
-/// reference.
-///
-/// None of it is part of a key, so nothing is checked. Fields that another writer left out are
-/// empty, fields that it added are ignored.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "PascalCase", default)]
-pub struct ContextMeta {
-    /// The project.
-    pub project: String,
-    /// The composite application.
-    pub composite_app: String,
-    /// The version of the composite application.
-    pub version: String,
-    /// The release name that its templates were rendered with.
-    pub release: String,
-    /// The deployment intent group.
-    #[serde(rename = "DeploymentIntentGroup")]
-    pub dig: String,
-    /// The namespace that its resources go to.
-    pub namespace: String,
-    /// The level of its logical cloud; `0` is the cluster itself.
-    pub level: String,
-    /// The ids of contexts that were instantiated for this one.
-    #[serde(rename = "ChildContextIDs", with = "nullable")]
-    pub child_context_ids: Vec<String>,
-}
-
-impl ContextMeta {
-    /// Makes the meta of a deployment intent group: namespace `default`, level `0`, no release
-    /// name.
-    pub fn of_dig(name: &DigName) -> Self {
-        Self {
-            project: name.project.to_string(),
-            composite_app: name.composite_app.to_string(),
-            version: name.version.to_string(),
-            dig: name.dig.to_string(),
-            namespace: "default".to_owned(),
-            level: "0".to_owned(),
-            ..Self::default()
-        }
-    }
-}
-
-/// A list that is `null` when it is empty, as Go writes it.
-mod nullable {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(list: &[String], to: S) -> Result<S::Ok, S::Error> {
-        (!list.is_empty()).then_some(list).serialize(to)
-    }
-
-    pub(super) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Vec<String>, D::Error> {
-        Ok(Option::deserialize(from)?.unwrap_or_default())
-    }
-}
+use crate::{ContextMeta, Result, go_json};
 
 /// A context that is to be created.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -81,7 +22,7 @@ pub struct NewContext {
 /// An app of a new context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewApp {
-    /// The name: a Kubernetes label value other than `instruction`.
+    /// The name, by the rule of [`is_name`](kindsight_model::is_name), other than `instruction`.
     pub name: String,
     /// The clusters that it goes to.
     pub clusters: Vec<NewCluster>,
@@ -107,26 +48,6 @@ pub struct NewResource {
     pub manifest: String,
 }
 
-#[derive(Serialize)]
-struct AppOrder<'a> {
-    apporder: Vec<&'a str>,
-}
-
-#[derive(Serialize)]
-struct AppDependency<'a> {
-    appdependency: BTreeMap<&'a str, &'static str>,
-}
-
-#[derive(Serialize)]
-struct ResourceOrder<'a> {
-    resorder: &'a [String],
-}
-
-#[derive(Serialize)]
-struct ResourceDependency<'a> {
-    resdependency: BTreeMap<&'a str, &'static str>,
-}
-
 /// Builds the batch that writes all keys of a context, on the condition that its id is free.
 ///
 /// # Errors
@@ -134,14 +55,12 @@ struct ResourceDependency<'a> {
 pub(crate) fn batch(id: &ContextId, new: &NewContext) -> Result<Batch> {
     let keys = ContextKeys::new(id);
     let names: Vec<&str> = new.apps.iter().map(|app| app.name.as_str()).collect();
-    let dependency = AppDependency {
-        appdependency: names.iter().map(|name| (*name, GO)).collect(),
-    };
+    let dependency = AppsDependency::go(&names)?;
     let mut batch = Batch::new().absent(keys.root());
     batch = put(batch, keys.root(), id.as_str())?;
     batch = put(batch, keys.meta(), &new.meta)?;
-    batch = put_twice(batch, keys.app_order(), &AppOrder { apporder: names })?;
-    batch = put_twice(batch, keys.app_dependency(), &dependency)?;
+    batch = put_instruction(batch, keys.app_order(), &AppOrder::new(names))?;
+    batch = put_instruction(batch, keys.app_dependency(), &dependency)?;
     for app in &new.apps {
         batch = add_app(batch, &keys.app(&app.name)?, app)?;
     }
@@ -181,18 +100,15 @@ fn add_resource_instructions(
         .iter()
         .map(|new| new.resource.to_string())
         .collect();
-    let order = ResourceOrder { resorder: &names };
-    let dependency = ResourceDependency {
-        resdependency: names.iter().map(|name| (name.as_str(), GO)).collect(),
-    };
-    let batch = put_twice(batch, keys.resource_order(), &order)?;
-    put_twice(batch, keys.resource_dependency(), &dependency)
+    let dependency = ResourceDependency::go(&names)?;
+    let batch = put_instruction(batch, keys.resource_order(), &ResourceOrder::new(names))?;
+    put_instruction(batch, keys.resource_dependency(), &dependency)
 }
 
 fn put<T: Serialize + ?Sized>(batch: Batch, key: impl Into<String>, value: &T) -> Result<Batch> {
     Ok(batch.put(key, go_json::encode(value)?))
 }
 
-fn put_twice<T: Serialize>(batch: Batch, key: String, value: &T) -> Result<Batch> {
-    Ok(batch.put(key, go_json::encode_twice(value)?))
+fn put_instruction<I: Instruction>(batch: Batch, key: String, value: &I) -> Result<Batch> {
+    put(batch, key, &value.encode()?)
 }

@@ -25,11 +25,6 @@ pub(crate) fn encode<T: Serialize + ?Sized>(value: &T) -> Result<String> {
     String::from_utf8(bytes).map_err(|error| Error::Encode(serde_json::Error::custom(error)))
 }
 
-/// Encodes a document, and that text once more as a JSON string, as instructions are stored.
-pub(crate) fn encode_twice<T: Serialize + ?Sized>(value: &T) -> Result<String> {
-    encode(&encode(value)?)
-}
-
 struct GoFormatter;
 
 impl Formatter for GoFormatter {
@@ -111,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_document_in_a_string_is_escaped_twice() {
-        let stored = encode_twice(&["a<b"]).unwrap();
+        let stored = encode(&encode(&["a<b"]).unwrap()).unwrap();
         assert_eq!(stored, r#""[\"a\\u003cb\"]""#);
     }
 

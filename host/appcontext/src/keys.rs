@@ -8,21 +8,21 @@
 use std::fmt;
 use std::str::FromStr;
 
-use kindsight_model::{ClusterName, ContextId, DigName, is_label_value};
+use kindsight_model::{ClusterName, ContextId, DigName, is_label_value, is_name};
 
 use crate::{Error, Result};
 
-/// The prefix of all keys of this file, in either layout.
-pub(crate) const ALL: &str = "/";
 /// The prefix of the reference layout.
 pub(crate) const CONTEXTS: &str = "/context/";
+/// The prefix of all keys of our own.
+pub(crate) const OWN: &str = "/kindsight/";
 /// The prefix of the records of deployment intent groups.
 pub(crate) const DIGS: &str = "/kindsight/digs/";
 /// The prefix of the records of clusters.
 pub(crate) const CLUSTERS: &str = "/kindsight/clusters/";
 
 /// The longest name of a resource, in bytes; the limit of Kubernetes.
-pub const NAME_BYTES_MAX: usize = 253;
+pub const RESOURCE_NAME_BYTES_MAX: usize = 253;
 
 /// The one name that an app cannot have: its key would be that of the instructions beside the apps.
 const NOT_AN_APP: &str = "instruction";
@@ -38,11 +38,11 @@ impl ResourceName {
     /// Checks a name and a Kind. The name may hold `+` and `:`, as names of RBAC objects do.
     ///
     /// # Errors
-    /// [`Error::Name`] for a name that is empty, over [`NAME_BYTES_MAX`] or holds `/` or a control
+    /// [`Error::Name`] for a name that is empty, over [`RESOURCE_NAME_BYTES_MAX`] or holds `/` or a control
     /// character, and for a Kind that is no label value.
     pub fn new(name: &str, kind: &str) -> Result<Self> {
         let bad = |char: char| char == '/' || char.is_control();
-        if name.is_empty() || name.len() > NAME_BYTES_MAX || name.contains(bad) {
+        if name.is_empty() || name.len() > RESOURCE_NAME_BYTES_MAX || name.contains(bad) {
             return Err(Error::Name {
                 name: name.to_owned(),
                 expected: "the name of a resource: 1 to 253 bytes without `/` and control characters",
@@ -132,10 +132,10 @@ impl ContextKeys {
     }
 
     pub(crate) fn app(&self, app: &str) -> Result<AppKeys> {
-        if !is_label_value(app) || app == NOT_AN_APP {
+        if !is_name(app) || app == NOT_AN_APP {
             return Err(Error::Name {
                 name: app.to_owned(),
-                expected: "the name of an app: a Kubernetes label value other than `instruction`",
+                expected: "the name of an app: 1 to 128 letters, digits, `-`, `_` or `.`, not `-` alone or only dots, and not `instruction`",
             });
         }
         Ok(AppKeys(format!("{}app/{app}/", self.0)))
@@ -211,8 +211,10 @@ pub(crate) enum ContextKey<'k> {
     Meta,
     Status,
     StopFlag,
+    StatusContext,
     AppOrder,
     App(&'k str),
+    AppDependency(&'k str),
     InCluster(&'k str, &'k str, ClusterKey<'k>),
     /// A key that is not read.
     Other,
@@ -226,9 +228,12 @@ pub(crate) enum ClusterKey<'k> {
     Group,
     Bundle,
     Connectivity,
+    Reference,
     ResourceOrder,
+    ResourceDependency,
     Resource(&'k str),
     ResourceStatus(&'k str),
+    ResourceReference(&'k str),
 }
 
 /// Parses a key of the context whose root key is `root`.
@@ -242,8 +247,10 @@ pub(crate) fn context_key<'k>(root: &str, key: &'k str) -> ContextKey<'k> {
         ["meta", ""] => ContextKey::Meta,
         ["status", ""] => ContextKey::Status,
         ["stopflag", ""] => ContextKey::StopFlag,
+        ["statusappctxid", ""] => ContextKey::StatusContext,
         ["app", "instruction", "order", ""] => ContextKey::AppOrder,
         ["app", app, ""] => ContextKey::App(app),
+        ["app", app, "instruction", "dependency", ""] => ContextKey::AppDependency(app),
         ["app", app, "cluster", cluster, ref rest @ ..] => match cluster_key(rest) {
             Some(key) => ContextKey::InCluster(app, cluster, key),
             None => ContextKey::Other,
@@ -258,9 +265,12 @@ fn cluster_key<'k>(rest: &[&'k str]) -> Option<ClusterKey<'k>> {
         ["!@#metaGrp", ""] => ClusterKey::Group,
         ["status", ""] => ClusterKey::Bundle,
         ["readystatus", ""] => ClusterKey::Connectivity,
+        ["reference", ""] => ClusterKey::Reference,
         ["resource", "instruction", "order", ""] => ClusterKey::ResourceOrder,
+        ["resource", "instruction", "dependency", ""] => ClusterKey::ResourceDependency,
         ["resource", resource, ""] => ClusterKey::Resource(resource),
         ["resource", resource, "status", ""] => ClusterKey::ResourceStatus(resource),
+        ["resource", resource, "reference", ""] => ClusterKey::ResourceReference(resource),
         _ => return None,
     })
 }
@@ -351,7 +361,10 @@ mod tests {
                 cluster.resource_order(),
                 in_cluster(ClusterKey::ResourceOrder),
             ),
-            (cluster.resource_dependency(), ContextKey::Other),
+            (
+                cluster.resource_dependency(),
+                in_cluster(ClusterKey::ResourceDependency),
+            ),
             (
                 resource.root().to_owned(),
                 in_cluster(ClusterKey::Resource("a+b:c+Role")),
@@ -370,11 +383,11 @@ mod tests {
         let resource: ResourceName = "a+b+Role".parse().unwrap();
         assert_eq!((resource.name(), resource.kind()), ("a+b", "Role"));
         assert_eq!(resource.to_string(), "a+b+Role");
-        let long = format!("{}+Pod", "x".repeat(NAME_BYTES_MAX + 1));
+        let long = format!("{}+Pod", "x".repeat(RESOURCE_NAME_BYTES_MAX + 1));
         for bad in ["", "a", "+Pod", "a+", "a/b+Pod", "a\n+Pod", "a+Po d", &long] {
             assert!(bad.parse::<ResourceName>().is_err(), "{bad}");
         }
-        let longest = format!("{}+Pod", "x".repeat(NAME_BYTES_MAX));
+        let longest = format!("{}+Pod", "x".repeat(RESOURCE_NAME_BYTES_MAX));
         assert!(longest.parse::<ResourceName>().is_ok());
     }
 
@@ -392,7 +405,7 @@ mod tests {
             "/context/7",
             "/context/",
             "/context/7/meta/",
-            "/context/-7/",
+            "/context/--7/",
             "/kindsight/7/",
         ] {
             assert_eq!(context_of_root(other), None, "{other}");

@@ -35,17 +35,28 @@ mod changes;
 mod context;
 mod creation;
 mod go_json;
+mod instruction;
 mod keys;
+mod members;
+mod meta;
 mod records;
 mod snapshot;
 mod status;
 
 pub use changes::{AppContextChanges, AppContextWatch};
 pub use context::{AppContexts, ContextList, Recorded, StatusChange};
-pub use creation::{ContextMeta, NewApp, NewCluster, NewContext, NewResource};
-pub use keys::{NAME_BYTES_MAX, ResourceName};
+pub use creation::{NewApp, NewCluster, NewContext, NewResource};
+pub use instruction::{
+    AppDependency, AppOrder, AppsDependency, DependsOn, GO, Instruction, ResourceDependency,
+    ResourceOrder,
+};
+pub use keys::{RESOURCE_NAME_BYTES_MAX, ResourceName};
+pub use members::Members;
+pub use meta::ContextMeta;
 pub use records::{Action, ClusterRecord, DigRecord, Listed, RECORD_VERSION, Records};
-pub use snapshot::{AppSnapshot, ClusterSnapshot, ContextSnapshot, ResourceSnapshot};
+pub use snapshot::{
+    AppSnapshot, ClusterSnapshot, ContextSnapshot, REFERENCES_MAX, ResourceSnapshot,
+};
 pub use status::Connectivity;
 
 /// Errors of contexts and records, split by what the caller does next.

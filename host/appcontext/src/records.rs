@@ -9,7 +9,7 @@ use kindsight_model::{ClusterName, ContextId, DigName, LifecycleState};
 use kindsight_store::{Batch, Error as StoreError, Revision, Store};
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result, Unreadable, go_json, keys};
+use crate::{AppContextWatch, Error, Result, Unreadable, go_json, keys};
 
 #[cfg(test)]
 mod tests;
@@ -199,6 +199,16 @@ impl Records {
         self.replace(&keys::cluster(name), seen, next)
     }
 
+    /// Watches the records of the store from the revision `after` on, and no contexts. As
+    /// [`AppContexts::watch`](crate::AppContexts::watch); each list of records has its revision.
+    ///
+    /// # Errors
+    /// [`StoreError::Compacted`] when the store does not keep changes that far back: read
+    /// everything again.
+    pub fn watch(&self, after: Revision) -> Result<AppContextWatch> {
+        Ok(AppContextWatch::new(self.store.watch(keys::OWN, after)?))
+    }
+
     fn get<R: Record>(&self, key: &str) -> Result<Option<R>> {
         let stored = self.store.get(key)?;
         stored.map(|stored| decode(key, &stored)).transpose()
@@ -215,7 +225,8 @@ impl Records {
             unreadable: Vec::new(),
             revision: range.revision,
         };
-        for (key, stored) in range.entries {
+        for entry in range.entries {
+            let (key, stored) = (entry.key, entry.value);
             match (name_of(&key), decode(&key, &stored)) {
                 (Some(name), Ok(record)) => listed.records.push((name, record)),
                 (None, _) => listed.unreadable.push(Unreadable {

@@ -141,7 +141,8 @@ impl CatalogStore {
                 continue;
             }
             let mut state = CatalogState::default();
-            for (key, value) in names {
+            for stored in names {
+                let (key, value) = (stored.key, stored.value);
                 let name = key.strip_prefix(NAMES).unwrap_or_default();
                 let name = name.trim_end_matches('/').parse();
                 let entry = read_entry(&value).map_err(|error| corrupt(&key, error))?;
@@ -253,7 +254,9 @@ impl CatalogStore {
         if parts.is_empty() {
             return Ok(None);
         }
-        Ok(Some(parts.into_iter().flat_map(|(_, part)| part).collect()))
+        Ok(Some(
+            parts.into_iter().flat_map(|part| part.value).collect(),
+        ))
     }
 
     /// Stores a component, part by part. Called before the state speaks of it; one of which no state

@@ -16,6 +16,7 @@ mod catalog;
 mod clean;
 mod declared;
 mod digest;
+mod hook;
 mod interpreter_name;
 mod label_selector;
 mod labels;
@@ -40,12 +41,16 @@ pub use catalog::{CatalogAction, LoadStep, Source, VersionOutcome};
 pub use clean::{clean, clean_json};
 pub use declared::{Declared, DeclaredReason};
 pub use digest::Digest;
+pub use hook::Hook;
 pub use interpreter_name::InterpreterName;
 pub use kindsight_contract::{KindPattern, Specificity};
 pub use label_selector::{LabelSelector, SELECTOR_BYTES_MAX, SelectorError};
 pub use lifecycle::{ContextStatus, LifecycleState};
 pub use name_pattern::{NamePattern, NamePatternError};
-pub use names::{ClusterName, ContextId, DeploymentId, DigName, Gvk, NameError, is_label_value};
+pub use names::{
+    ClusterName, ContextId, DeploymentId, DigName, Gvk, LABEL_VALUE_GRAMMAR, NAME_BYTES_MAX,
+    NAME_GRAMMAR, NameError, is_label_value, is_name,
+};
 pub use object::{OBJECT_BYTES_MAX, Object, ObjectError, ObjectFields, Owner};
 pub use phase::Phase;
 pub use rsync::RsyncStatus;

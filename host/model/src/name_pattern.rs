@@ -4,8 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Maximum length of a pattern, in bytes.
-const PATTERN_BYTES_MAX: usize = 253;
+use crate::NAME_BYTES_MAX;
+
+/// Maximum length of a pattern, in bytes: that of the longest name of a cluster, with its provider.
+const PATTERN_BYTES_MAX: usize = 2 * NAME_BYTES_MAX + 1;
 
 /// A pattern of names of clusters or namespaces; `*` stands for any number of characters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -84,7 +86,7 @@ mod tests {
 
     #[test]
     fn what_no_name_has_is_refused() {
-        for wrong in ["", "a b", "ä*", "a/b", &"a".repeat(254)] {
+        for wrong in ["", "a b", "ä*", "a/b", &"a".repeat(PATTERN_BYTES_MAX + 1)] {
             let error = wrong.parse::<NamePattern>().unwrap_err().to_string();
             assert!(error.contains("is not a pattern of names"), "{error}");
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kindsight_appcontext::{AppContextChanges, AppContextWatch, AppContexts, Error};
+use kindsight_appcontext::{AppContextChanges, AppContextWatch, AppContexts, Error, Records};
 use kindsight_store::{Error as StoreError, Revision, chain};
 use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::SendError;
@@ -19,42 +19,66 @@ const RETRY: Duration = Duration::from_secs(1);
 /// Where changes were missed it sends [`Event::Resync`] and goes on from a revision before it.
 pub async fn follow(
     contexts: AppContexts,
+    records: Records,
     after: Revision,
     events_tx: Sender<Event>,
     shutdown: CancellationToken,
 ) {
+    let of_contexts = Followed {
+        watch: |after| contexts.watch(after),
+        latest: || contexts.list().map(|list| list.revision),
+    };
+    let of_records = Followed {
+        watch: |after| records.watch(after),
+        latest: || records.clusters().map(|list| list.revision),
+    };
+    let followed = async {
+        tokio::join!(
+            of_contexts.until_closed(after, &events_tx),
+            of_records.until_closed(after, &events_tx),
+        )
+    };
     // Cancelled, or the channel is closed: nothing left to do in both cases.
-    let _ = shutdown
-        .run_until_cancelled(follow_until_closed(contexts, after, events_tx))
-        .await;
+    let _ = shutdown.run_until_cancelled(followed).await;
 }
 
-async fn follow_until_closed(
-    contexts: AppContexts,
-    after: Revision,
-    events_tx: Sender<Event>,
-) -> Result<(), SendError<Event>> {
-    let mut watch = contexts.watch(after);
-    loop {
-        let mut current = match watch {
-            Ok(current) => current,
-            Err(error) => {
-                if !is_compacted(&error) {
-                    tracing::error!(error = %chain(&error), "the store is not watched; trying again");
-                    tokio::time::sleep(RETRY).await;
+/// What is followed: the contexts or the records.
+struct Followed<W, L> {
+    watch: W,
+    /// Reads the revision to watch after, once changes were missed.
+    latest: L,
+}
+
+impl<W, L> Followed<W, L>
+where
+    W: Fn(Revision) -> Result<AppContextWatch, Error>,
+    L: Fn() -> Result<Revision, Error>,
+{
+    async fn until_closed(
+        &self,
+        after: Revision,
+        events_tx: &Sender<Event>,
+    ) -> Result<(), SendError<Event>> {
+        let mut watch = (self.watch)(after);
+        loop {
+            let mut current = match watch {
+                Ok(current) => current,
+                Err(error) => {
+                    if !is_compacted(&error) {
+                        tracing::error!(error = %chain(&error), "the store is not watched; trying again");
+                        tokio::time::sleep(RETRY).await;
+                    }
+                    // The revision first: what changes after it is told beside what is read again.
+                    watch = (self.latest)().and_then(&self.watch);
+                    if watch.is_ok() {
+                        events_tx.send(Event::Resync).await?;
+                    }
+                    continue;
                 }
-                // The revision first: what changes after it is told beside what is read again.
-                watch = contexts
-                    .list()
-                    .and_then(|list| contexts.watch(list.revision));
-                if watch.is_ok() {
-                    events_tx.send(Event::Resync).await?;
-                }
-                continue;
-            }
-        };
-        let error = forward(&mut current, &events_tx).await?;
-        watch = Err(error);
+            };
+            let error = forward(&mut current, events_tx).await?;
+            watch = Err(error);
+        }
     }
 }
 

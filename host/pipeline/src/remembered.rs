@@ -91,7 +91,8 @@ impl RememberedFile {
             entries: BTreeMap::new(),
         };
         let mut reader = Reader::default();
-        for (key, value) in file.store.range(keys::PREFIX)?.entries {
+        for stored in file.store.range(keys::PREFIX)?.entries {
+            let (key, value) = (stored.key, stored.value);
             if key != keys::VERSION {
                 reader.read(&key, &value);
                 file.entries.insert(key.clone(), Entry::of(&key, &value));

@@ -48,6 +48,7 @@ mod tests;
 pub use {
     kindsight_catalog as catalog, kindsight_clusters as clusters,
     kindsight_interpreter as interpreter, kindsight_rest as rest, kindsight_status as status,
+    kindsight_store as store,
 };
 
 pub use clock::now_ms;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use kindsight_appcontext::Records;
 use kindsight_catalog::{
     Catalog, CatalogOptions, ComponentDirectory, follow_hosts, run_breaker, watch_directory,
 };
@@ -92,7 +93,14 @@ impl Loaded {
             tasks.spawn("follower of the configuration", infallible(following));
         }
         let contexts = self.pipeline.contexts().clone();
-        let following = follow(contexts, self.revision, events_tx, tasks.shutdown());
+        let records = Records::new(Arc::clone(&self.settings.store));
+        let following = follow(
+            contexts,
+            records,
+            self.revision,
+            events_tx,
+            tasks.shutdown(),
+        );
         tasks.spawn("follower of the store", infallible(following));
         let run = PipelineRun {
             pipeline: self.pipeline,

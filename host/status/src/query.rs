@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use kindsight_api::problem::PartialProblem;
 use kindsight_api::status::{Output, QueryType};
-use kindsight_model::{ClusterName, ContextId, DigName, NameError, is_label_value};
+use kindsight_model::{
+    ClusterName, ContextId, DigName, LABEL_VALUE_GRAMMAR, NAME_GRAMMAR, NameError, is_label_value,
+    is_name,
+};
 
 use crate::problem::clipped;
 
@@ -81,10 +84,20 @@ pub fn dig_name(
     ];
     let name = DigName::new(project, composite_app, version, dig);
     if project == DigName::NONE && version == DigName::NONE {
-        // Of an application that was found `-` is right, but as its name.
-        let is_checked = |&(part, value): &(&str, &str)| part == "composite-app" || value != "-";
-        let parts: Vec<_> = parts.into_iter().filter(is_checked).collect();
-        return checked(&parts, name);
+        // Of an application that was found `-` is right, but as its name. Both parts come from labels.
+        return name.map_err(|_| {
+            let parts = [
+                ("composite-app", composite_app),
+                ("deployment-intent-group", dig),
+            ];
+            let wrong = |&&(part, value): &&(&str, &str)| {
+                !is_label_value(value) && (part == "composite-app" || value != DigName::NONE)
+            };
+            let wrong = parts.iter().filter(wrong);
+            wrong
+                .map(|(part, value)| invalid(part, value, LABEL_VALUE_GRAMMAR))
+                .collect()
+        });
     }
     checked(&parts, name)
 }
@@ -103,17 +116,18 @@ fn checked<N>(
     name: Result<N, NameError>,
 ) -> Result<N, Vec<PartialProblem>> {
     name.map_err(|_| {
-        let wrong = parts.iter().filter(|(_, value)| !is_label_value(value));
+        let wrong = parts.iter().filter(|(_, value)| !is_name(value));
         wrong.map(|(part, value)| not_a_name(part, value)).collect()
     })
 }
 
 fn not_a_name(parameter: &str, value: &str) -> PartialProblem {
-    PartialProblem::new(
-        parameter,
-        format!("`{}` is not a valid name", clipped(value)),
-        "1 to 63 letters, digits, `-`, `_` or `.`, with a letter or digit at both ends",
-    )
+    invalid(parameter, value, NAME_GRAMMAR)
+}
+
+fn invalid(parameter: &str, value: &str, expected: &str) -> PartialProblem {
+    let detail = format!("`{}` is not a valid name", clipped(value));
+    PartialProblem::new(parameter, detail, expected)
 }
 
 #[cfg(test)]

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Error, Result};
+use crate::{Error, Result, Revision, StoreLimits};
+
+/// The bytes that a write or a condition counts beside its key and value.
+pub const OPERATION_BYTES: usize = 64;
 
 /// A condition on one key, under which a batch is applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,23 +27,45 @@ pub enum Condition {
         /// The value.
         value: Vec<u8>,
     },
+    /// The key is present and was last put by the batch of this revision. It takes no room in a
+    /// batch, where [`Condition::Equals`] takes as much as the value.
+    Unchanged {
+        /// The key.
+        key: String,
+        /// The revision, from [`Entry::changed`](crate::Entry::changed).
+        since: Revision,
+    },
 }
 
 impl Condition {
     /// The key of the condition.
     pub fn key(&self) -> &str {
         match self {
-            Self::Absent { key } | Self::Present { key } | Self::Equals { key, .. } => key,
+            Self::Absent { key }
+            | Self::Present { key }
+            | Self::Equals { key, .. }
+            | Self::Unchanged { key, .. } => key,
         }
     }
 
-    /// Checks the condition against the value that the store has under its key.
-    pub fn holds(&self, stored: Option<&[u8]>) -> bool {
+    /// Checks the condition against what the store has under its key: the value, and the revision
+    /// of the batch that put it last.
+    pub fn holds(&self, stored: Option<(&[u8], Revision)>) -> bool {
         match self {
             Self::Absent { .. } => stored.is_none(),
             Self::Present { .. } => stored.is_some(),
-            Self::Equals { value, .. } => stored == Some(value),
+            Self::Equals { value, .. } => stored.is_some_and(|it| it.0 == value),
+            Self::Unchanged { since, .. } => stored.is_some_and(|it| it.1 == *since),
         }
+    }
+
+    /// The bytes it counts in a batch.
+    fn bytes(&self) -> usize {
+        let value = match self {
+            Self::Equals { value, .. } => value.len(),
+            Self::Absent { .. } | Self::Present { .. } | Self::Unchanged { .. } => 0,
+        };
+        OPERATION_BYTES + self.key().len() + value
     }
 }
 
@@ -64,6 +89,26 @@ pub enum Write {
         /// The prefix.
         prefix: String,
     },
+}
+
+impl Write {
+    /// The key or prefix that is written.
+    pub fn key(&self) -> &str {
+        match self {
+            Self::Put { key, .. } | Self::Delete { key } | Self::DeletePrefix { prefix: key } => {
+                key
+            }
+        }
+    }
+
+    /// The bytes it counts in a batch.
+    pub fn bytes(&self) -> usize {
+        let value = match self {
+            Self::Put { value, .. } => value.len(),
+            Self::Delete { .. } | Self::DeletePrefix { .. } => 0,
+        };
+        OPERATION_BYTES + self.key().len() + value
+    }
 }
 
 /// Changes that are made together or not at all, under conditions.
@@ -106,6 +151,16 @@ impl Batch {
         self
     }
 
+    /// Adds the condition that `key` is present and was last put by the batch of revision `since`.
+    #[must_use]
+    pub fn unchanged(mut self, key: impl Into<String>, since: Revision) -> Self {
+        self.conditions.push(Condition::Unchanged {
+            key: key.into(),
+            since,
+        });
+        self
+    }
+
     /// Adds a write that sets `key`.
     #[must_use]
     pub fn put(mut self, key: impl Into<String>, value: impl Into<Vec<u8>>) -> Self {
@@ -142,19 +197,25 @@ impl Batch {
         &self.writes
     }
 
-    /// Refuses a batch that no store may apply. Every implementation of [`Store::apply`] calls this
-    /// first, so that all stores refuse alike.
+    /// The bytes it counts, as [`StoreLimits::batch_bytes`] has them.
+    pub fn bytes(&self) -> usize {
+        let conditions: usize = self.conditions.iter().map(Condition::bytes).sum();
+        conditions + self.writes.iter().map(Write::bytes).sum::<usize>()
+    }
+
+    /// Refuses a batch that a store with these limits may not apply. Every implementation of
+    /// [`Store::apply`] calls this first, so that all stores refuse alike.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] for a value over `value_bytes_max`, [`Error::DuplicateKey`] for a key
-    /// that is put twice, or put and deleted.
+    /// [`Error::TooLarge`] for a value over the limit, [`Error::BatchTooLarge`] for too many writes,
+    /// conditions or bytes, [`Error::DuplicateKey`] for a key that is put twice, or put and deleted.
     ///
     /// [`Store::apply`]: crate::Store::apply
-    pub fn check(&self, value_bytes_max: usize) -> Result<()> {
+    pub fn check(&self, limits: StoreLimits) -> Result<()> {
         let mut puts = BTreeSet::new();
         for write in &self.writes {
             if let Write::Put { key, value } = write {
-                check_size(key, value.len(), value_bytes_max)?;
+                check_size(key, value.len(), limits.value_bytes)?;
                 if !puts.insert(key.as_str()) {
                     return Err(Error::DuplicateKey { key: key.clone() });
                 }
@@ -173,7 +234,32 @@ impl Batch {
                 return Err(Error::DuplicateKey { key: key.into() });
             }
         }
-        Ok(())
+        self.check_whole(limits)
+    }
+
+    fn check_whole(&self, limits: StoreLimits) -> Result<()> {
+        let measures = [
+            ("writes", self.writes.len(), limits.batch_writes),
+            ("conditions", self.conditions.len(), limits.batch_writes),
+            ("bytes", self.bytes(), limits.batch_bytes),
+        ];
+        let over = measures.into_iter().find(|(_, found, max)| found > max);
+        let Some((what, found, max)) = over else {
+            return Ok(());
+        };
+        Err(Error::BatchTooLarge {
+            key: self.first_key().to_owned(),
+            what,
+            found,
+            max,
+        })
+    }
+
+    /// The key that errors about the whole batch name: of a write, else of a condition.
+    pub(crate) fn first_key(&self) -> &str {
+        let written = self.writes.first().map(Write::key);
+        let key = written.or_else(|| self.conditions.first().map(Condition::key));
+        key.unwrap_or_default()
     }
 }
 

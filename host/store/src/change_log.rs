@@ -36,14 +36,30 @@ pub(crate) struct Recent {
     oldest: Revision,
     /// The revision of the last batch that was applied.
     latest: Revision,
+    /// The batches are applied by others, and a reader may know of one before the log has it.
+    follows: bool,
+    /// The times that all was forgotten.
+    forgotten: u64,
 }
 
 impl ChangeLog {
-    /// Makes an empty log, at the revision of a store that has applied nothing.
-    pub(crate) fn new() -> Self {
+    /// Makes an empty log of a store that is at this revision.
+    pub(crate) fn new(at: Revision) -> Self {
         Self {
-            recent: Sender::new(Recent::default()),
+            recent: Sender::new(Recent {
+                oldest: at,
+                latest: at,
+                ..Recent::default()
+            }),
         }
+    }
+
+    /// Makes an empty log of a store at this revision to which others write as well, so that a reader
+    /// may know of a revision before the log does.
+    pub(crate) fn following(at: Revision) -> Self {
+        let log = Self::new(at);
+        log.recent.send_modify(|recent| recent.follows = true);
+        log
     }
 
     /// The revision of the last batch that was applied.
@@ -51,22 +67,27 @@ impl ChangeLog {
         self.recent.borrow().latest
     }
 
-    /// Appends the changes of a batch that was just applied, wakes the watches, and answers the
-    /// revision of the batch. Called in the order of the commits.
-    pub(crate) fn append(&self, changes: Vec<Change>) -> Revision {
-        let mut revision = Revision::default();
+    /// Appends the changes of a batch that was applied at this revision, and wakes the watches.
+    /// Called in the order of the revisions.
+    pub(crate) fn append(&self, revision: Revision, changes: Vec<Change>) {
         self.recent.send_if_modified(|recent| {
             let is_change = !changes.is_empty();
-            revision = recent.append(changes);
+            recent.append(revision, changes);
             is_change
         });
-        revision
     }
 
     /// Forgets all changes, so that every watch gets [`Error::Compacted`]. Called when it is in
-    /// doubt if a batch was applied.
+    /// doubt if a batch was applied. Counts as a batch, so that every revision of before is too old.
     pub(crate) fn forget(&self) {
-        self.recent.send_modify(Recent::forget);
+        self.recent
+            .send_modify(|recent| recent.forget(recent.latest.next()));
+    }
+
+    /// Forgets all changes, so that every watch gets [`Error::Compacted`] and goes on from this
+    /// revision.
+    pub(crate) fn forget_until(&self, until: Revision) {
+        self.recent.send_modify(|recent| recent.forget(until));
     }
 
     /// Gives a watch access to the batches, and wakes it when there are more.
@@ -81,13 +102,24 @@ impl Recent {
         self.latest
     }
 
+    /// The revision after which every change is kept.
+    pub(crate) fn oldest(&self) -> Revision {
+        self.oldest
+    }
+
+    /// The times that all was forgotten.
+    pub(crate) fn forgotten(&self) -> u64 {
+        self.forgotten
+    }
+
     /// Refuses a revision after which not every change is in the batches. One that was never
     /// reached belongs to another store, or to this one before a restart.
     ///
     /// # Errors
     /// [`Error::Compacted`].
     pub(crate) fn check(&self, after: Revision) -> Result<()> {
-        if (self.oldest..=self.latest).contains(&after) {
+        let is_reached = self.follows || after <= self.latest;
+        if self.oldest <= after && is_reached {
             return Ok(());
         }
         let oldest = self.oldest;
@@ -105,9 +137,8 @@ impl Recent {
         Ok(unread.find_map(|batch| batch.under(prefix)))
     }
 
-    fn append(&mut self, changes: Vec<Change>) -> Revision {
-        let revision = self.latest.next();
-        self.latest = revision;
+    fn append(&mut self, revision: Revision, changes: Vec<Change>) {
+        self.latest = self.latest.max(revision);
         if !changes.is_empty() {
             self.changes += changes.len();
             self.batches.push_back(Changes { revision, changes });
@@ -119,13 +150,13 @@ impl Recent {
             self.changes -= dropped.changes.len();
             self.oldest = dropped.revision;
         }
-        revision
     }
 
-    /// Drops all batches. Counts as a batch itself, so that every revision of before is too old.
-    fn forget(&mut self) {
-        self.latest = self.latest.next();
-        self.oldest = self.latest;
+    /// Drops all batches: revisions before this one are too old.
+    fn forget(&mut self, until: Revision) {
+        self.forgotten += 1;
+        self.latest = until;
+        self.oldest = until;
         self.batches.clear();
         self.changes = 0;
     }

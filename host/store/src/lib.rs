@@ -1,15 +1,20 @@
 //! A key-value store: ordered keys, ranges, conditional batches, and watches from a revision.
 //!
-//! appcontext, catalog -> **store** -> one file
+//! appcontext, catalog -> **store** -> one file, or an etcd
 //!
-//! [`Store`] is the interface, [`RedbStore`] the embedded implementation in one file. Keys and
-//! values belong to the crates that use a store; the only key of this crate is the mark with the
-//! version of the layout. Calls block until the store has answered, so they belong on threads that
-//! may block; [`Watch::next`] alone is async.
+//! [`Store`] is the interface, [`RedbStore`] the embedded implementation in one file, [`EtcdStore`] the
+//! one in an etcd that other programs share; [`open`] takes either by its address. Keys and values
+//! belong to the crates that use a store; the only key of this crate is the mark with the version of
+//! the layout. Calls block until the store has answered, so they belong on threads that may block;
+//! [`Watch::next`] alone is async.
 //!
 //! A reader that follows a store reads a [`Range`] and then the [`Watch`] after the range's
 //! [`Revision`]. The watch reports the keys that changed, and the reader reads them again. After
 //! [`Error::Compacted`] it begins anew with a range.
+//!
+//! The client of etcd is generated while it is built, by `protoc`. In this workspace
+//! `.cargo/config.toml` finds the one of the crate `protoc-bin-vendored`; who builds the crate in
+//! another one installs `protoc`, or sets `PROTOC`.
 
 #![warn(
     clippy::expect_used,
@@ -19,10 +24,15 @@
     clippy::print_stdout
 )]
 
+mod address;
 mod batch;
 mod change_log;
 mod changes;
+mod connection;
+mod etcd;
 mod format;
+pub mod parts;
+mod read_only;
 mod redb_store;
 mod revision;
 mod store;
@@ -30,19 +40,25 @@ mod watch;
 
 use std::path::PathBuf;
 
-pub use batch::{Batch, Condition, Write};
+pub use address::{AddressError, StoreAddress, open};
+pub use batch::{Batch, Condition, OPERATION_BYTES, Write};
 pub use change_log::CHANGES_KEPT_MAX;
 pub use changes::{Change, ChangeKind, Changes};
+pub use connection::Connection;
+pub use etcd::{
+    ETCD_BATCH_BYTES_MAX, ETCD_BATCH_WRITES_MAX, ETCD_VALUE_BYTES_MAX, EtcdOptions, EtcdStore,
+};
 pub use format::FORMAT_VERSION;
-pub use redb_store::{CACHE_BYTES, RedbStore, VALUE_BYTES_MAX};
+pub use read_only::{ReadOnly, read_only};
+pub use redb_store::{BATCH_BYTES_MAX, BATCH_WRITES_MAX, CACHE_BYTES, RedbStore, VALUE_BYTES_MAX};
 pub use revision::Revision;
-pub use store::{Keys, Range, Store};
+pub use store::{Entry, Keys, Range, Store, StoreLimits};
 pub use watch::Watch;
 
 /// Errors of a store, split by what the caller does next.
 ///
 /// An error of [`Store::apply`] means that the batch was not acknowledged. It was then applied as a
-/// whole or not at all.
+/// whole or not at all, and not at all but for [`Error::OutcomeUnknown`] and [`Error::Backend`].
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// One batch writes the same key more than once: refuse the request that it came from.
@@ -58,8 +74,53 @@ pub enum Error {
         key: String,
         /// The size of the value.
         bytes: usize,
-        /// The limit of this store, from [`Store::value_bytes_max`].
+        /// The limit of this store, from [`Store::limits`].
         max: usize,
+    },
+    /// The batch is over a limit of the store as a whole: write it in several, in an order of which
+    /// no reader sees half.
+    #[error("a batch with {found} {what}, one of them `{key}`, is over the store's limit of {max}")]
+    BatchTooLarge {
+        /// One of its keys.
+        key: String,
+        /// The measure that is over its limit: `writes`, `conditions` or `bytes`.
+        what: &'static str,
+        /// The amount in the batch.
+        found: usize,
+        /// The limit of this store, from [`Store::limits`].
+        max: usize,
+    },
+    /// The store takes no writes from this program: write to another one.
+    #[error("the store is opened read only, nothing is written to it")]
+    ReadOnly,
+    /// The store lets this program not in, or not do this: give it other credentials or rights.
+    #[error("the store refuses: {reason}")]
+    Denied {
+        /// The reason, as a fragment of a sentence.
+        reason: String,
+    },
+    /// The store hears no changes under the prefix of a watch: open it so that it does.
+    #[error("changes under `{prefix}` are not heard, only those under `{watched}`")]
+    NotWatched {
+        /// The prefix of the watch.
+        prefix: String,
+        /// The prefix that the store was opened with.
+        watched: String,
+    },
+    /// The store was not reached, and nothing was written: try again later.
+    #[error("the store cannot be reached: {reason}")]
+    Unavailable {
+        /// The reason, as a fragment of a sentence.
+        reason: String,
+    },
+    /// The batch may have been written or not, and could not be read back: read before writing
+    /// again.
+    #[error("`{key}` may have been written or not: {reason}")]
+    OutcomeUnknown {
+        /// One of the keys of the batch.
+        key: String,
+        /// The reason, as a fragment of a sentence.
+        reason: String,
     },
     /// A condition does not hold, because another writer was faster: read again and decide again.
     /// Nothing was written.

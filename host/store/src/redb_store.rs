@@ -6,16 +6,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 
 use redb::backends::InMemoryBackend;
-use redb::{
-    Builder, Database, DatabaseError, ReadOnlyTable, ReadableDatabase, StorageBackend,
-    TableDefinition, TableError,
-};
+use redb::{Builder, Database, DatabaseError, StorageBackend};
+use tokio::sync::watch;
 
+use self::tables::Tables;
 use self::write::Outcome;
 use crate::change_log::ChangeLog;
-use crate::{Batch, Error, Keys, Range, Result, Revision, Store, Watch, format};
+use crate::{
+    Batch, Connection, Entry, Error, Keys, Range, Result, Revision, Store, StoreLimits, Watch,
+    format,
+};
 
 mod file;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -24,11 +27,22 @@ mod write;
 /// JSON string; redb itself takes 3 GiB.
 pub const VALUE_BYTES_MAX: usize = 96 * 1024 * 1024;
 
+/// The most writes or conditions of one batch.
+pub const BATCH_WRITES_MAX: usize = 1_000_000;
+
+/// The most bytes of one batch, as [`StoreLimits::batch_bytes`] counts them.
+pub const BATCH_BYTES_MAX: usize = 512 * 1024 * 1024;
+
+/// The limits of the embedded store.
+const LIMITS: StoreLimits = StoreLimits {
+    value_bytes: VALUE_BYTES_MAX,
+    batch_writes: BATCH_WRITES_MAX,
+    batch_bytes: BATCH_BYTES_MAX,
+};
+
 /// The memory that redb may use for pages, in bytes. Queries never read the store, so a small part
 /// of it suffices.
 pub const CACHE_BYTES: usize = 64 * 1024 * 1024;
-
-const TABLE: TableDefinition<'static, &str, &[u8]> = TableDefinition::new("kindsight");
 
 /// A store in one file that one process uses at a time, or in memory.
 ///
@@ -48,6 +62,8 @@ pub struct RedbStore {
     log: ChangeLog,
     /// Set from a commit that failed until the file is opened again, which settles what it holds.
     is_in_doubt: AtomicBool,
+    /// Always connected.
+    connection: watch::Sender<Connection>,
 }
 
 impl RedbStore {
@@ -75,12 +91,15 @@ impl RedbStore {
     }
 
     fn open_with(open: impl Fn() -> Result<Database> + Send + Sync + 'static) -> Result<Self> {
+        let database = open()?;
+        let latest = tables::latest(&database).map_err(failed)?;
         let store = Self {
-            database: RwLock::new(Some(open()?)),
+            database: RwLock::new(Some(database)),
             open: Box::new(open),
             commit: Mutex::default(),
-            log: ChangeLog::new(),
+            log: ChangeLog::new(latest),
             is_in_doubt: AtomicBool::new(false),
+            connection: watch::Sender::new(Connection::Connected),
         };
         format::establish(&store)?;
         Ok(store)
@@ -127,7 +146,8 @@ impl RedbStore {
 
     /// Writes a batch. One that is left in doubt is not tried again.
     fn write(&self, database: &Database, batch: &Batch) -> Result<Outcome, redb::Error> {
-        let outcome = write::write(database, batch)?;
+        // A batch that was left in doubt may have been given the next revision: the log has passed it.
+        let outcome = write::write(database, batch, self.log.latest())?;
         if matches!(outcome, Outcome::InDoubt(_)) {
             self.is_in_doubt.store(true, Ordering::SeqCst);
             self.log.forget();
@@ -137,19 +157,15 @@ impl RedbStore {
 }
 
 impl Store for RedbStore {
-    fn get(&self, key: &str) -> Result<Option<Vec<u8>>> {
-        self.with(|database| match table(database)? {
-            Some(table) => Ok(table.get(key)?.map(|value| value.value().to_vec())),
-            None => Ok(None),
-        })
+    fn entry(&self, key: &str) -> Result<Option<Entry>> {
+        self.with(|database| Tables::read(database)?.entry(key))
     }
 
     fn range(&self, prefix: &str) -> Result<Range> {
         self.with(|database| {
             // Read first: a batch that is in the log is committed, so the entries have it.
             let revision = self.log.latest();
-            let keep = |key: &str, value: &[u8]| (key.to_owned(), value.to_vec());
-            let entries = scan(database, prefix, keep)?;
+            let entries = Tables::read(database)?.entries(prefix)?;
             Ok(Range { entries, revision })
         })
     }
@@ -157,16 +173,19 @@ impl Store for RedbStore {
     fn keys(&self, prefix: &str) -> Result<Keys> {
         self.with(|database| {
             let revision = self.log.latest();
-            let keys = scan(database, prefix, |key, _| key.to_owned())?;
+            let keys = Tables::read(database)?.keys(prefix)?;
             Ok(Keys { keys, revision })
         })
     }
 
     fn apply(&self, batch: &Batch) -> Result<Revision> {
-        batch.check(VALUE_BYTES_MAX)?;
+        batch.check(LIMITS)?;
         let _commit = self.commit.lock().unwrap_or_else(PoisonError::into_inner);
         match self.with(|database| self.write(database, batch))? {
-            Outcome::Applied(changes) => Ok(self.log.append(changes)),
+            Outcome::Applied(revision, changes) => {
+                self.log.append(revision, changes);
+                Ok(revision)
+            }
             Outcome::Conflict(key) => Err(Error::Conflict { key }),
             Outcome::InDoubt(error) => Err(failed(error)),
         }
@@ -176,39 +195,13 @@ impl Store for RedbStore {
         Watch::new(&self.log, prefix, after)
     }
 
-    fn value_bytes_max(&self) -> usize {
-        VALUE_BYTES_MAX
+    fn limits(&self) -> StoreLimits {
+        LIMITS
     }
-}
 
-/// Opens the table for reading; none before the first write.
-fn table(
-    database: &Database,
-) -> Result<Option<ReadOnlyTable<&'static str, &'static [u8]>>, redb::Error> {
-    match database.begin_read()?.open_table(TABLE) {
-        Ok(table) => Ok(Some(table)),
-        Err(TableError::TableDoesNotExist(_)) => Ok(None),
-        Err(error) => Err(error.into()),
+    fn connection(&self) -> watch::Receiver<Connection> {
+        self.connection.subscribe()
     }
-}
-
-fn scan<T>(
-    database: &Database,
-    prefix: &str,
-    keep: fn(&str, &[u8]) -> T,
-) -> Result<Vec<T>, redb::Error> {
-    let mut kept = Vec::new();
-    let Some(table) = table(database)? else {
-        return Ok(kept);
-    };
-    for entry in table.range(prefix..)? {
-        let (key, value) = entry?;
-        if !key.value().starts_with(prefix) {
-            break;
-        }
-        kept.push(keep(key.value(), value.value()));
-    }
-    Ok(kept)
 }
 
 fn failed(error: redb::Error) -> Error {

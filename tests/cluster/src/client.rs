@@ -45,6 +45,7 @@ pub struct Answer {
 pub struct Client {
     agent: Agent,
     url: String,
+    /// Value of the header `Authorization`.
     token: Option<String>,
 }
 
@@ -58,7 +59,7 @@ impl Client {
         let mut token = None;
         match credentials {
             Credentials::Nobody => {}
-            Credentials::Token(text) => token = Some(text.clone()),
+            Credentials::Token(text) => token = Some(format!("Bearer {text}")),
             Credentials::Certificate(identity) => {
                 let key = PrivateKey::from_pem(identity.key.as_bytes()).expect("a key");
                 let own = certificate(&identity.certificate);
@@ -82,6 +83,14 @@ impl Client {
         }
     }
 
+    /// The same client with another value of the header `Authorization`, such as a token of etcd.
+    pub(crate) fn authorized(self, value: &str) -> Self {
+        Self {
+            token: Some(value.to_owned()),
+            ..self
+        }
+    }
+
     /// Sends a request; a body goes with the media type that is named.
     ///
     /// # Errors
@@ -97,7 +106,7 @@ impl Client {
             .uri(format!("{}{path}", self.url))
             .header("Accept", "application/json");
         if let Some(token) = &self.token {
-            request = request.header("Authorization", format!("Bearer {token}"));
+            request = request.header("Authorization", token);
         }
         let response = match body {
             Some((media_type, body)) => {
@@ -122,7 +131,7 @@ impl Client {
     pub fn stream(&self, path: &str) -> impl Read + use<> {
         let mut request = Request::get(format!("{}{path}", self.url));
         if let Some(token) = &self.token {
-            request = request.header("Authorization", format!("Bearer {token}"));
+            request = request.header("Authorization", token);
         }
         let request = request.body(()).expect("a request");
         let answer = self.agent.run(request).expect("an answer that begins");

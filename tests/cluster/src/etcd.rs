@@ -1,5 +1,7 @@
 //! A real etcd.
 
+mod keys;
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -13,6 +15,8 @@ use crate::ports::free_port;
 use crate::process::Process;
 use crate::watchdog::Watchdog;
 
+pub use keys::{EtcdKeys, KeyValue};
+
 /// Time a process has to become ready, on a busy machine.
 pub(crate) const READY_MAX: Duration = Duration::from_mins(2);
 /// Time of one question whether etcd is healthy.
@@ -20,7 +24,7 @@ const HEALTH_MAX: Duration = Duration::from_secs(1);
 /// File with the authority's certificate.
 const CA: &str = "ca.crt";
 
-/// A running etcd with one member, ended when it is dropped.
+/// A running member of an etcd, most often the only one, ended when it is dropped.
 #[derive(Debug)]
 pub struct Etcd {
     process: Process,
@@ -38,6 +42,33 @@ struct Security {
     client: Identity,
 }
 
+/// Place of a member in its store.
+#[derive(Debug)]
+struct Member {
+    name: &'static str,
+    /// Its address for the others.
+    peer: String,
+    /// All members, as etcd's `--initial-cluster` names them.
+    cluster: String,
+}
+
+impl Member {
+    /// The only one of its store.
+    fn alone() -> Self {
+        let (name, peer) = ("default", peer_url());
+        let cluster = format!("{name}={peer}");
+        Self {
+            name,
+            peer,
+            cluster,
+        }
+    }
+}
+
+fn peer_url() -> String {
+    format!("http://127.0.0.1:{}", free_port())
+}
+
 impl Etcd {
     /// Starts one that does not wait for the disk: its data outlive its process, and not the machine.
     ///
@@ -52,7 +83,33 @@ impl Etcd {
     /// # Panics
     /// When it does not become healthy, with the end of its log.
     pub fn start_with(binaries: &Binaries, arguments: &[&str]) -> Self {
-        Self::launch(binaries, arguments, None)
+        let member = Member::alone();
+        let mut etcd = Self::launch(binaries, arguments, None, &member);
+        etcd.wait_until_healthy();
+        etcd
+    }
+
+    /// Starts three members of one store.
+    ///
+    /// # Panics
+    /// When they do not become healthy, with the end of a log.
+    pub fn start_three(binaries: &Binaries) -> [Self; 3] {
+        let peers = ["a", "b", "c"].map(|name| (name, peer_url()));
+        let cluster = peers.each_ref().map(|(name, url)| format!("{name}={url}"));
+        let cluster = cluster.join(",");
+        let mut members = peers.map(|(name, peer)| {
+            let member = Member {
+                name,
+                peer,
+                cluster: cluster.clone(),
+            };
+            Self::launch(binaries, &["--unsafe-no-fsync"], None, &member)
+        });
+        // None is healthy alone.
+        for member in &mut members {
+            member.wait_until_healthy();
+        }
+        members
     }
 
     /// Starts one that speaks TLS alone and asks clients for a certificate of its authority.
@@ -62,22 +119,31 @@ impl Etcd {
     pub fn start_with_tls(binaries: &Binaries) -> Self {
         let authority = Authority::new("etcd tests");
         let client = authority.client("tests", "clients", None);
-        let security = Security { authority, client };
-        Self::launch(binaries, &["--unsafe-no-fsync"], Some(security))
+        let security = Some(Security { authority, client });
+        let arguments = ["--unsafe-no-fsync"];
+        let mut etcd = Self::launch(binaries, &arguments, security, &Member::alone());
+        etcd.wait_until_healthy();
+        etcd
     }
 
-    fn launch(binaries: &Binaries, arguments: &[&str], security: Option<Security>) -> Self {
+    fn launch(
+        binaries: &Binaries,
+        arguments: &[&str],
+        security: Option<Security>,
+        member: &Member,
+    ) -> Self {
         let folder = new_folder("etcd");
         let scheme = if security.is_some() { "https" } else { "http" };
         let url = format!("{scheme}://127.0.0.1:{}", free_port());
-        let peer = format!("http://127.0.0.1:{}", free_port());
+        let peer = &member.peer;
         let data = folder.path().join("data");
         let mut all = vec![
             format!("--listen-client-urls={url}"),
             format!("--advertise-client-urls={url}"),
             format!("--listen-peer-urls={peer}"),
             format!("--initial-advertise-peer-urls={peer}"),
-            format!("--initial-cluster=default={peer}"),
+            format!("--name={}", member.name),
+            format!("--initial-cluster={}", member.cluster),
             format!("--data-dir={}", data.display()),
         ];
         all.extend(arguments.iter().map(|&it| it.to_owned()));
@@ -86,15 +152,13 @@ impl Etcd {
         }
         let binary = binaries.path(Binary::Etcd);
         let process = Process::start("etcd", binary, all, folder.path());
-        let mut etcd = Self {
+        Self {
             process,
             url,
             security,
             binaries: binaries.clone(),
             folder,
-        };
-        etcd.wait_until_healthy();
-        etcd
+        }
     }
 
     /// Address for clients: `http://127.0.0.1:PORT`, or `https` with TLS.
@@ -154,15 +218,19 @@ impl Etcd {
         arguments
     }
 
-    fn wait_until_healthy(&mut self) {
-        let client = match &self.security {
+    /// A client of its JSON gateway.
+    fn client(&self) -> Client {
+        match &self.security {
             Some(it) => {
                 let credentials = Credentials::Certificate(it.client.clone());
                 Client::new(&self.url, Some(it.authority.certificate()), &credentials)
             }
             None => Client::new(&self.url, None, &Credentials::Nobody),
-        };
-        let client = client.with_timeout(HEALTH_MAX);
+        }
+    }
+
+    fn wait_until_healthy(&mut self) {
+        let client = self.client().with_timeout(HEALTH_MAX);
         let is_healthy = || {
             let answer = client.request(Method::GET, "/health", None);
             answer.is_ok_and(|it| it.body["health"] == "true")

@@ -42,7 +42,7 @@ pub use authority::{Authority, Identity};
 pub use binaries::{Binaries, Binary, Unavailable};
 pub use client::{Answer, Client, Credentials};
 pub use cluster::Cluster;
-pub use etcd::Etcd;
+pub use etcd::{Etcd, EtcdKeys, KeyValue};
 pub use kubeconfig::write_kubeconfig;
 pub use options::{Options, User};
 pub use pods::{BEHAVIOUR_LABEL, Behaviour};

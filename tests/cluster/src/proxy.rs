@@ -1,4 +1,4 @@
-//! Faults on the way to an API server: connections that are cut, and a server that cannot be reached.
+//! Faults on the way to a server: connections that are cut, and a server that cannot be reached.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -8,7 +8,7 @@ use std::thread;
 
 use crate::cluster::Cluster;
 
-/// A proxy in front of an API server, which passes bytes on and cuts connections when it is told to. It ends
+/// A proxy in front of an API server or an etcd, which passes bytes on and cuts connections when it is told to. It ends
 /// when it is dropped.
 #[derive(Debug)]
 pub struct Proxy {
@@ -21,22 +21,34 @@ pub struct Proxy {
 struct Way {
     server: String,
     is_open: AtomicBool,
+    /// What the server says goes nowhere.
+    is_mute: AtomicBool,
     has_ended: AtomicBool,
     /// Both ends of each connection.
     connections: Mutex<Vec<[TcpStream; 2]>>,
 }
 
 impl Proxy {
-    /// Begins to pass on what comes, on a free port of loopback.
+    /// Begins to pass on what comes to an API server, on a free port of loopback.
     ///
     /// # Panics
     /// When there is no free port.
     pub fn start(cluster: &Cluster) -> Self {
+        Self::before(cluster.url())
+    }
+
+    /// Begins to pass on what comes to a server, given as `scheme://host:port`, on a free port of loopback.
+    ///
+    /// # Panics
+    /// When there is no free port.
+    pub fn before(server: &str) -> Self {
+        let server = server.split_once("://").map_or(server, |(_, host)| host);
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("its address");
         let way = Arc::new(Way {
-            server: cluster.url().trim_start_matches("https://").to_owned(),
+            server: server.to_owned(),
             is_open: AtomicBool::new(true),
+            is_mute: AtomicBool::new(false),
             has_ended: AtomicBool::new(false),
             connections: Mutex::default(),
         });
@@ -52,9 +64,14 @@ impl Proxy {
         Self { address, way }
     }
 
-    /// Address for clients; the server's certificate is valid for it.
+    /// Address for clients of an API server, whose certificate is valid for it.
     pub fn url(&self) -> String {
         format!("https://{}", self.address)
+    }
+
+    /// Address for clients: `host:port`.
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// Cuts all connections; new ones are taken.
@@ -73,8 +90,17 @@ impl Proxy {
         self.cut();
     }
 
-    /// Takes connections again.
+    /// Loses what the server says from now on, and passes on what it is told: its clients get no answers.
+    pub fn mute(&self) {
+        self.way.is_mute.store(true, Ordering::Relaxed);
+    }
+
+    /// Cuts all connections, of which the rest is lost, and takes new ones with their answers.
     pub fn open(&self) {
+        if self.way.is_mute.load(Ordering::Relaxed) {
+            self.close();
+            self.way.is_mute.store(false, Ordering::Relaxed);
+        }
         self.way.is_open.store(true, Ordering::Relaxed);
     }
 }
@@ -89,7 +115,7 @@ impl Drop for Proxy {
 }
 
 impl Way {
-    fn accept(&self, client: TcpStream) {
+    fn accept(self: &Arc<Self>, client: TcpStream) {
         if !self.is_open.load(Ordering::Relaxed) {
             return;
         }
@@ -108,17 +134,20 @@ impl Way {
             .push(copies);
         let both = (client.try_clone(), server.try_clone());
         if let (Ok(to_client), Ok(to_server)) = both {
-            thread::spawn(move || pass_on(client, to_server));
-            thread::spawn(move || pass_on(server, to_client));
+            let way = Arc::clone(self);
+            thread::spawn(move || pass_on(client, to_server, || false));
+            thread::spawn(move || {
+                pass_on(server, to_client, || way.is_mute.load(Ordering::Relaxed));
+            });
         }
     }
 }
 
-/// Passes bytes on until either end closes, and closes both then.
-fn pass_on(mut from: TcpStream, mut to: TcpStream) {
+/// Passes bytes on until either end closes, and closes both then. Loses those that come while it is told to.
+fn pass_on(mut from: TcpStream, mut to: TcpStream, is_lost: impl Fn() -> bool) {
     let mut bytes = [0; 16 * 1024];
     while let Ok(read @ 1..) = from.read(&mut bytes) {
-        if to.write_all(&bytes[..read]).is_err() {
+        if !is_lost() && to.write_all(&bytes[..read]).is_err() {
             break;
         }
     }

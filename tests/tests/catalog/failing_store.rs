@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use kindsight_model::Digest;
 use kindsight_store::{
-    Batch, Error, Keys, Range, RedbStore, Result, Revision, Store, Watch, Write,
+    Batch, Connection, Entry, Error, Keys, Range, RedbStore, Result, Revision, Store, StoreLimits,
+    Watch, Write,
 };
+use tokio::sync::watch::Receiver;
 
 /// The key of the catalog's head, which every change replaces.
 const HEAD: &str = "/kindsight/interpreters/book/";
@@ -84,10 +86,10 @@ impl FailingStore {
     pub(crate) fn kept(&self) -> Kept {
         let parts = self.store.range(COMPONENTS).expect("it is read").entries;
         let mut components: BTreeMap<Digest, Vec<u8>> = BTreeMap::new();
-        for (key, part) in parts {
-            let digest = key.trim_start_matches(COMPONENTS).split('/').next();
+        for part in parts {
+            let digest = part.key.trim_start_matches(COMPONENTS).split('/').next();
             let digest = digest.and_then(|it| it.parse().ok()).expect("a digest");
-            components.entry(digest).or_default().extend(part);
+            components.entry(digest).or_default().extend(part.value);
         }
         Kept {
             head: self.store.get(HEAD).expect("it is read"),
@@ -97,7 +99,8 @@ impl FailingStore {
     }
 
     fn names(&self) -> Vec<(String, Vec<u8>)> {
-        self.store.range(NAMES).expect("it is read").entries
+        let names = self.store.range(NAMES).expect("it is read").entries;
+        names.into_iter().map(|it| (it.key, it.value)).collect()
     }
 
     /// Makes those calls fail until `mend`.
@@ -154,9 +157,9 @@ fn is_component(batch: &Batch) -> bool {
 }
 
 impl Store for FailingStore {
-    fn get(&self, key: &str) -> Result<Option<Vec<u8>>> {
+    fn entry(&self, key: &str) -> Result<Option<Entry>> {
         self.read(Failing::ReadState)?;
-        self.store.get(key)
+        self.store.entry(key)
     }
 
     fn range(&self, prefix: &str) -> Result<Range> {
@@ -204,7 +207,11 @@ impl Store for FailingStore {
         self.store.watch(prefix, after)
     }
 
-    fn value_bytes_max(&self) -> usize {
-        self.store.value_bytes_max()
+    fn limits(&self) -> StoreLimits {
+        self.store.limits()
+    }
+
+    fn connection(&self) -> Receiver<Connection> {
+        self.store.connection()
     }
 }

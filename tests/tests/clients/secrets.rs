@@ -81,7 +81,7 @@ pub(crate) fn a_guest_that_tells_all_it_is_told_tells_no_secret() {
         );
     }
     let stored = store.expect("the store").range("/").expect("a range");
-    for (key, value) in stored.entries {
+    for kindsight_store::Entry { key, value, .. } in stored.entries {
         let value = String::from_utf8_lossy(&value).into_owned();
         for hidden in HIDDEN {
             assert!(!value.contains(hidden), "{key}: {value}");

@@ -34,6 +34,11 @@ impl Stage {
         self.contexts.watch(revision).unwrap()
     }
 
+    fn watch_records(&self) -> AppContextWatch {
+        let revision = self.records.digs().unwrap().revision;
+        self.records.watch(revision).unwrap()
+    }
+
     fn put(&self, key: &str) -> Revision {
         self.store.apply(&Batch::new().put(key, "{}")).unwrap()
     }
@@ -168,7 +173,7 @@ fn a_deleted_context_is_told_and_cannot_be_found() {
 fn every_change_of_a_record_is_told() {
     let stage = Stage::new();
     let records = &stage.records;
-    let mut watch = stage.watch();
+    let mut watch = stage.watch_records();
     let group = [Vec::new(), vec![dig("a").to_string()], Vec::new()];
     records
         .create_dig(&dig("a"), &DigRecord::default())
@@ -193,7 +198,7 @@ fn every_change_of_a_record_is_told() {
 #[test]
 fn a_batch_of_another_writer_is_told_as_a_whole() {
     let stage = Stage::new();
-    let mut watch = stage.watch();
+    let mut watches = [stage.watch(), stage.watch_records()];
     let batch = Batch::new()
         .put("/context/8/", "\"8\"")
         .put("/context/7/status/", "{}")
@@ -202,35 +207,42 @@ fn a_batch_of_another_writer_is_told_as_a_whole() {
         .put("/kindsight/digs/p/ca/v1/a/", "{}")
         .put("/kindsight/clusters/p+edge/", "{}");
     let revision = stage.store.apply(&batch).unwrap();
-    let changes = next(&mut watch);
-    assert_eq!(changes.revision, revision);
     let ids = ["7", "8"].map(str::to_owned);
     let digs = ["a", "b"].map(|name| dig(name).to_string());
-    let expect = [ids.into(), digs.into(), vec![edge().to_string()]];
-    assert_eq!(changed_keys(&changes), expect);
+    for (watch, expect) in watches.iter_mut().zip([
+        [ids.into(), Vec::new(), Vec::new()],
+        [Vec::new(), digs.into(), vec![edge().to_string()]],
+    ]) {
+        let changes = next(watch);
+        assert_eq!(changes.revision, revision);
+        assert_eq!(changed_keys(&changes), expect);
+        assert!(poll(watch).is_none());
+    }
 }
 
 #[test]
 fn keys_that_are_not_read_are_passed_over() {
     let stage = Stage::new();
-    let mut watch = stage.watch();
+    let mut watches = [stage.watch(), stage.watch_records()];
     for key in [
         "/kindsight/interpreters/book/",
         "/kindsight/digs/p/",
         "/kindsight/clusters/edge/",
         "/context/",
         "/context/7",
-        "/context/-7/status/",
+        "/context/--7/status/",
         "/context/7/rsync/AppContextEventQueue/",
         "/context/7/app/sink/cluster/p+edge/resourcesready/",
         "/activecontext/7/",
         "context/7/",
     ] {
         stage.put(key);
-        assert!(poll(&mut watch).is_none(), "{key}");
+        for watch in &mut watches {
+            assert!(poll(watch).is_none(), "{key}");
+        }
     }
     let revision = stage.put("/context/7/meta/");
-    assert_eq!(next(&mut watch).revision, revision);
+    assert_eq!(next(&mut watches[0]).revision, revision);
 }
 
 #[test]
@@ -271,19 +283,24 @@ fn nothing_is_missed_between_loading_and_watching() {
             let digs = stage.records.digs().unwrap();
             let mut contexts: BTreeSet<_> = list.ids.into_iter().collect();
             let mut names: BTreeSet<_> = digs.records.into_iter().map(|it| it.0).collect();
-            let mut watch = stage.contexts.watch(list.revision).unwrap();
+            let watches = [
+                stage.contexts.watch(list.revision).unwrap(),
+                stage.records.watch(digs.revision).unwrap(),
+            ];
             readers.push(move || {
-                while let Some(changes) = poll(&mut watch) {
-                    let changes = changes.unwrap();
-                    contexts.extend(changes.contexts);
-                    names.extend(changes.digs);
+                for mut watch in watches {
+                    while let Some(changes) = poll(&mut watch) {
+                        let changes = changes.unwrap();
+                        contexts.extend(changes.contexts);
+                        names.extend(changes.digs);
+                    }
                 }
                 (contexts.len(), names.len())
             });
         }
         writer.join().unwrap();
         assert!(!readers.is_empty());
-        for mut reader in readers {
+        for reader in readers {
             assert_eq!(reader(), (CONTEXTS, CONTEXTS));
         }
     });

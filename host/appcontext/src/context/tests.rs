@@ -5,7 +5,7 @@ use kindsight_model::DigName;
 use kindsight_store::RedbStore;
 
 use super::*;
-use crate::creation::{ContextMeta, NewApp, NewCluster, NewResource};
+use crate::{ContextMeta, NewApp, NewCluster, NewResource};
 
 fn contexts() -> AppContexts {
     AppContexts::new(Arc::new(RedbStore::in_memory().unwrap()))
@@ -67,8 +67,9 @@ fn is_written(recorded: Recorded) -> bool {
 
 fn check_stored(contexts: &AppContexts, expect: &Expect) {
     let mut text = String::new();
-    for (key, value) in contexts.store.range("/context/").unwrap().entries {
-        writeln!(text, "{key}\n    {}", String::from_utf8(value).unwrap()).unwrap();
+    for stored in contexts.store.range("/context/").unwrap().entries {
+        let value = String::from_utf8(stored.value).unwrap();
+        writeln!(text, "{}\n    {value}", stored.key).unwrap();
     }
     expect.assert_eq(&text);
 }
@@ -289,7 +290,7 @@ fn a_bundle_over_the_limit_leaves_the_old_one() {
     contexts.create_as(&id(), &firewall()).unwrap();
     let record = |bundle: &str| contexts.record_bundle(&id(), "sink", &edge(), bundle);
     assert!(is_written(record("{}").unwrap()));
-    let huge = "x".repeat(contexts.store.value_bytes_max() + 1);
+    let huge = "x".repeat(contexts.store.limits().value_bytes + 1);
     assert!(matches!(
         record(&huge),
         Err(Error::Store(StoreError::TooLarge { .. }))

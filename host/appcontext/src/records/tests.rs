@@ -40,8 +40,9 @@ fn new_dig() -> DigRecord {
 fn check_stored(records: &Records, expect: &Expect) {
     let mut text = String::new();
     for prefix in [keys::DIGS, keys::CLUSTERS] {
-        for (key, value) in records.store.range(prefix).unwrap().entries {
-            writeln!(text, "{key}\n    {}", String::from_utf8(value).unwrap()).unwrap();
+        for stored in records.store.range(prefix).unwrap().entries {
+            let value = String::from_utf8(stored.value).unwrap();
+            writeln!(text, "{}\n    {value}", stored.key).unwrap();
         }
     }
     expect.assert_eq(&text);

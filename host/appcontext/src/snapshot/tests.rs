@@ -1,7 +1,10 @@
+mod updated;
+
 use expect_test::expect;
+use kindsight_store::{Batch, RedbStore, Store};
 use proptest::prelude::*;
 
-use super::reading::WHY_CHARS_MAX;
+use super::stored::WHY_CHARS_MAX;
 use super::*;
 use crate::keys::{self, ContextKey};
 
@@ -67,6 +70,16 @@ fn id() -> ContextId {
     "7".parse().unwrap()
 }
 
+/// Reads a context out of a store with these entries.
+fn read_entries(entries: &[(String, Vec<u8>)]) -> Option<ContextSnapshot> {
+    let store = RedbStore::in_memory().unwrap();
+    let put = |batch: Batch, (key, value): &(String, Vec<u8>)| batch.put(key, value.clone());
+    store
+        .apply(&entries.iter().fold(Batch::new(), put))
+        .unwrap();
+    read(&store, &id()).unwrap()
+}
+
 /// Reads a context out of keys below its root, sorted as a store sorts them.
 fn read_below(entries: &[(&str, &str)]) -> ContextSnapshot {
     let mut entries: Vec<_> = entries
@@ -75,7 +88,7 @@ fn read_below(entries: &[(&str, &str)]) -> ContextSnapshot {
         .collect();
     entries.push((ROOT.to_owned(), br#""7""#.to_vec()));
     entries.sort();
-    read(&id(), &entries).unwrap()
+    read_entries(&entries).unwrap()
 }
 
 fn app_names(snapshot: &ContextSnapshot) -> Vec<&str> {
@@ -92,8 +105,8 @@ fn why(snapshot: &ContextSnapshot) -> Vec<(&str, &str)> {
 #[test]
 fn without_its_root_key_a_context_does_not_exist() {
     let entries = [(format!("{ROOT}app/sink/"), br#""sink""#.to_vec())];
-    assert_eq!(read(&id(), &entries), None);
-    assert_eq!(read(&id(), &[]), None);
+    assert_eq!(read_entries(&entries), None);
+    assert_eq!(read_entries(&[]), None);
 }
 
 #[test]
@@ -163,6 +176,9 @@ fn the_keys_of_a_later_release_are_read_past() {
             id: ContextId(
                 "7",
             ),
+            created: Revision(
+                2,
+            ),
             meta: Some(
                 ContextMeta {
                     project: "p",
@@ -175,6 +191,20 @@ fn the_keys_of_a_later_release_are_read_past() {
                     child_context_ids: [
                         "8",
                     ],
+                    logical_cloud: "lc",
+                    logical_cloud_namespace: "",
+                    logical_cloud_level: "",
+                    stored: {
+                        "Project": "\"p\"",
+                        "CompositeApp": "\"ca\"",
+                        "Version": "\"v1\"",
+                        "Release": "\"r\"",
+                        "DeploymentIntentGroup": "\"d\"",
+                        "Namespace": "\"n\"",
+                        "Level": "\"1\"",
+                        "ChildContextIDs": "[\"8\"]",
+                        "LogicalCloud": "\"lc\"",
+                    },
                 },
             ),
             status: Some(
@@ -182,10 +212,24 @@ fn the_keys_of_a_later_release_are_read_past() {
                     "UpdatedFailed",
                 ),
             ),
+            status_changed: Some(
+                Revision(
+                    2,
+                ),
+            ),
+            status_context: ContextId(
+                "8",
+            ),
+            reads: {
+                ContextId(
+                    "8",
+                ),
+            },
             stop_flag: true,
             apps: [
                 AppSnapshot {
                     name: "a",
+                    depends_on: [],
                     clusters: [
                         ClusterSnapshot {
                             cluster: ClusterName {
@@ -209,6 +253,7 @@ fn the_keys_of_a_later_release_are_read_past() {
                                     status: Some(
                                         Applied,
                                     ),
+                                    hook: None,
                                 },
                             ],
                         },
@@ -245,7 +290,7 @@ fn a_damaged_value_costs_only_itself() {
         [
             (
                 "app/a/cluster/nowhere/",
-                "`nowhere` is not a cluster: write `provider+name` (in a URL, `provider%2Bname`)",
+                "`nowhere` is not a cluster: write `provider+name` (in a URL, `provider%2Bname`), each of them 1 to 128 letters, digits, `-`, `_` or `.`, not `-` alone or only dots",
             ),
             (
                 "app/a/cluster/nowhere/status/",
@@ -273,7 +318,7 @@ fn a_damaged_value_costs_only_itself() {
             ),
             (
                 "meta/",
-                "invalid type: sequence, expected a map at line 1 column 0",
+                "invalid type: sequence, expected a JSON object at line 1 column 0",
             ),
             (
                 "status/",
@@ -323,7 +368,7 @@ fn what_belongs_to_nothing_is_said() {
 #[test]
 fn a_root_that_names_another_context_is_said() {
     let entries = [(ROOT.to_owned(), br#""8""#.to_vec())];
-    let snapshot = read(&id(), &entries).unwrap();
+    let snapshot = read_entries(&entries).unwrap();
     assert_eq!(
         why(&snapshot),
         [("", "does not hold the id of its context")]
@@ -396,11 +441,11 @@ proptest! {
             .collect();
         sorted.sort();
         let rooted = sorted.iter().any(|(key, _)| key == ROOT);
-        let snapshot = read(&id(), &sorted);
+        let snapshot = read_entries(&sorted);
         prop_assert_eq!(snapshot.is_some(), rooted);
         sorted.retain(|(key, _)| key != ROOT);
         sorted.insert(0, (ROOT.to_owned(), br#""7""#.to_vec()));
-        let snapshot = read(&id(), &sorted).unwrap();
+        let snapshot = read_entries(&sorted).unwrap();
         let own_keys = sorted.iter().filter(|(key, _)| {
             matches!(keys::context_key(ROOT, key), ContextKey::App(_))
         });

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use kindsight_model::{DigName, NamePattern, is_label_value};
+use kindsight_model::{DigName, NamePattern, is_name};
 use kindsight_server::clusters::{ConfiguredApp, ConfiguredApplication};
 use serde::Deserialize;
 
@@ -98,8 +98,8 @@ impl Table {
 impl AppTable {
     fn read(&self) -> Result<ConfiguredApp, String> {
         let told = |what: &dyn Display| format!("app `{}`: {what}", self.name);
-        if !is_label_value(&self.name) {
-            let name = kindsight_model::NameError::NotALabelValue(self.name.clone());
+        if !is_name(&self.name) {
+            let name = kindsight_model::NameError::NotAName(self.name.clone());
             return Err(told(&name));
         }
         let selector = self.selector.parse();

@@ -30,6 +30,7 @@ impl Manifests {
             kind,
             manifest,
             status,
+            hook: _,
         } = resource;
         match manifest.as_deref().map(manifest::object) {
             Some(Ok(object)) => return Expected::new(object, *status),

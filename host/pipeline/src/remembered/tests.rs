@@ -17,7 +17,8 @@ impl RememberedFile {
 
     /// Keys and values in the file.
     pub(crate) fn values(&self) -> Vec<(String, Vec<u8>)> {
-        self.store.range(keys::PREFIX).unwrap().entries
+        let entries = self.store.range(keys::PREFIX).unwrap().entries;
+        entries.into_iter().map(|it| (it.key, it.value)).collect()
     }
 }
 

@@ -352,7 +352,7 @@ fn neither_the_store_nor_the_views_hold_the_content_of_a_secret() {
     );
     assert!(!shown(&stage).contains("aHVudGVyMg"));
     let stored = stage.store.range("/").unwrap();
-    for (key, value) in stored.entries {
+    for kindsight_store::Entry { key, value, .. } in stored.entries {
         let value = String::from_utf8_lossy(&value).into_owned();
         // The data, and its base64 once more.
         for hidden in ["aHVudGVyMg", "YUhWdWRHVnlNZz"] {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kindsight_appcontext::AppContexts;
+use kindsight_appcontext::{AppContexts, Records};
 use kindsight_clusters::ClusterEvent;
 use kindsight_model::{ClusterName, ContextStatus};
 use tokio::sync::mpsc::channel;
@@ -39,7 +39,14 @@ async fn a_running_pipeline_follows_swaps_and_the_store_and_tells_what_was_repor
     };
     let tasks = TaskTracker::new();
     let running = tasks.spawn(run.run(shutdown.clone()));
-    let store = follow(contexts.clone(), after, events_tx.clone(), shutdown.clone());
+    let records = Records::new(Arc::clone(&stage.store));
+    let store = follow(
+        contexts.clone(),
+        records,
+        after,
+        events_tx.clone(),
+        shutdown.clone(),
+    );
     tasks.spawn(store);
 
     let report = deployments(4500).event("1", "a");

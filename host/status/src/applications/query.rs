@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use kindsight_api::problem::PartialProblem;
-use kindsight_model::{ClusterName, DigName, Phase, is_label_value};
+use kindsight_model::{ClusterName, DigName, Phase, is_name};
 
 use crate::problem::{clipped, one_of};
 use crate::query::cluster_expected;
@@ -106,7 +106,6 @@ impl ShortName {
 
     fn parse(text: &str) -> Option<Self> {
         let parts: Vec<&str> = text.split('/').collect();
-        let is_name = |part: &str| is_label_value(part);
         match *parts.as_slice() {
             [one] if is_name(one) => Some(Self::One(one.to_owned())),
             [first, second] if (is_name(first) || first == DigName::NONE) && is_name(second) => {

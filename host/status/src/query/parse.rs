@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use kindsight_api::problem::PartialProblem;
 use kindsight_api::status::{Output, QueryType};
-use kindsight_model::is_label_value;
+use kindsight_model::is_name;
 
 use super::{Instance, RESOURCE_NAME_BYTES_MAX, StatusQuery, not_a_name};
 use crate::problem::{clipped, one_of};
@@ -125,7 +125,7 @@ impl Parser {
     }
 
     fn app(&mut self, value: &str) {
-        if is_label_value(value) {
+        if is_name(value) {
             self.query.apps.insert(value.to_owned());
         } else {
             self.problems.push(not_a_name("app", value));

@@ -95,7 +95,7 @@ fn every_problem_is_named_at_once() {
             ("type", "rsync"),
             ("type", "cluster"),
             ("output", ""),
-            ("app", "-sink"),
+            ("app", "a sink"),
             ("cluster", "edge01"),
             ("resource", "Deployment/fw0-sink"),
             ("explain", "yes"),
@@ -106,7 +106,7 @@ fn every_problem_is_named_at_once() {
             type: `Cluster` is not known: one of `rsync`, `cluster`
             type: it is given more than once: one value
             output: `` is not known: one of `summary`, `all`, `detail`
-            app: `-sink` is not a valid name: 1 to 63 letters, digits, `-`, `_` or `.`, with a letter or digit at both ends
+            app: `a sink` is not a valid name: 1 to 128 letters, digits, `-`, `_` or `.`, not `-` alone or only dots
             cluster: `edge01` is not a cluster: `provider+name`, which in a URL is written `provider%2Bname`
             resource: `Deployment/fw0-sink` is not the name of a resource: 1 to 253 characters without spaces, `/` or `%`; the name only, not its Kind
             explain: `yes` is not known: one of `true`, `false`

@@ -11,19 +11,25 @@ fn puts(prefix: &str, count: usize) -> Vec<Change> {
     .collect()
 }
 
+fn append(log: &ChangeLog, changes: Vec<Change>) -> Revision {
+    let revision = log.latest().next();
+    log.append(revision, changes);
+    revision
+}
+
 #[test]
 fn the_oldest_batches_go_when_the_log_is_full() {
-    let log = ChangeLog::new();
+    let log = ChangeLog::new(Revision::default());
     let begin = log.latest();
-    let first = log.append(puts("/a/", 1));
-    let second = log.append(puts("/b/", CHANGES_KEPT_MAX - 1));
+    let first = append(&log, puts("/a/", 1));
+    let second = append(&log, puts("/b/", CHANGES_KEPT_MAX - 1));
     assert_eq!(
         wait(Watch::new(&log, "", begin).unwrap().next())
             .unwrap()
             .revision,
         first
     );
-    log.append(puts("/c/", 1));
+    append(&log, puts("/c/", 1));
     assert_eq!(compacted_to(Watch::new(&log, "", begin)), first);
     let mut watch = Watch::new(&log, "/c/", first).unwrap();
     assert_eq!(wait(watch.next()).unwrap().changes, puts("/c/", 1));
@@ -38,48 +44,51 @@ fn the_oldest_batches_go_when_the_log_is_full() {
 
 #[test]
 fn a_watch_does_not_fall_behind_by_what_it_passes_over() {
-    let log = ChangeLog::new();
+    let log = ChangeLog::new(Revision::default());
     let mut watch = Watch::new(&log, "/a/", log.latest()).unwrap();
     for _ in 0..3 {
-        log.append(puts("/b/", CHANGES_KEPT_MAX / 2));
+        append(&log, puts("/b/", CHANGES_KEPT_MAX / 2));
         nothing_yet(&mut watch);
     }
-    let revision = log.append(puts("/a/", 1));
+    let revision = append(&log, puts("/a/", 1));
     assert_eq!(wait(watch.next()).unwrap().revision, revision);
 }
 
 #[test]
 fn a_batch_over_the_limit_leaves_an_empty_log() {
-    let log = ChangeLog::new();
-    let before = log.append(puts("/a/", 1));
-    let large = log.append(puts("/b/", CHANGES_KEPT_MAX + 1));
+    let log = ChangeLog::new(Revision::default());
+    let before = append(&log, puts("/a/", 1));
+    let large = append(&log, puts("/b/", CHANGES_KEPT_MAX + 1));
     assert_eq!(compacted_to(Watch::new(&log, "/a/", before)), large);
     assert!(log.recent.borrow().batches.is_empty());
     let mut watch = Watch::new(&log, "", large).unwrap();
-    log.append(puts("/c/", 1));
+    append(&log, puts("/c/", 1));
     assert_eq!(wait(watch.next()).unwrap().changes, puts("/c/", 1));
 }
 
 #[test]
 fn a_watch_that_is_told_to_read_again_is_told_so_until_it_is_dropped() {
-    let log = ChangeLog::new();
+    let log = ChangeLog::new(Revision::default());
     let mut watch = Watch::new(&log, "/a/", log.latest()).unwrap();
     log.forget();
     assert_eq!(compacted_to(wait(watch.next())), log.latest());
-    log.append(puts("/a/", 1));
+    append(&log, puts("/a/", 1));
     compacted_to(wait(watch.next()));
 }
 
 #[test]
 fn a_revision_that_was_never_reached_is_refused() {
-    let (log, other) = (ChangeLog::new(), ChangeLog::new());
-    let later = other.append(puts("/a/", 1));
+    let (log, other) = (
+        ChangeLog::new(Revision::default()),
+        ChangeLog::new(Revision::default()),
+    );
+    let later = append(&other, puts("/a/", 1));
     assert_eq!(compacted_to(Watch::new(&log, "", later)), log.latest());
 }
 
 #[test]
 fn a_dropped_watch_leaves_nothing_behind() {
-    let log = ChangeLog::new();
+    let log = ChangeLog::new(Revision::default());
     let watches = [(); 3].map(|()| Watch::new(&log, "", log.latest()).unwrap());
     assert_eq!(log.recent.receiver_count(), 3);
     drop(watches);
@@ -88,9 +97,9 @@ fn a_dropped_watch_leaves_nothing_behind() {
 
 #[test]
 fn a_watch_reads_to_the_end_and_is_told_that_the_store_is_gone() {
-    let log = ChangeLog::new();
+    let log = ChangeLog::new(Revision::default());
     let mut watch = Watch::new(&log, "", log.latest()).unwrap();
-    log.append(puts("/a/", 1));
+    append(&log, puts("/a/", 1));
     drop(log);
     assert_eq!(wait(watch.next()).unwrap().changes, puts("/a/", 1));
     assert!(matches!(wait(watch.next()), Err(Error::Closed)));

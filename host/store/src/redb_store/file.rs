@@ -7,7 +7,8 @@ use std::path::Path;
 use redb::backends::FileBackend;
 use redb::{Database, DatabaseError, ReadableDatabase, StorageError, TableError};
 
-use super::{TABLE, build, failed};
+use super::tables::VALUES;
+use super::{build, failed};
 use crate::{Error, Result};
 
 /// Opens the file or makes it, locks it, and repairs it after a crash.
@@ -66,7 +67,7 @@ fn check_tables(path: &Path, database: &Database) -> Result<()> {
     let transaction = database
         .begin_read()
         .map_err(|error| failed(error.into()))?;
-    match transaction.open_table(TABLE) {
+    match transaction.open_table(VALUES) {
         Ok(_) => Ok(()),
         Err(TableError::Storage(error)) => Err(failed(error.into())),
         Err(TableError::TableDoesNotExist(_)) => {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use redb::TableDefinition;
 use tempfile::TempDir;
 
 use super::*;
@@ -45,13 +46,15 @@ fn a_file_keeps_the_contract() {
 #[test]
 fn a_new_store_carries_its_version() {
     let store = RedbStore::in_memory().unwrap();
-    assert_eq!(
-        store.range("").unwrap().entries,
-        [(
-            "/kindsight/format/".to_owned(),
-            br#"{"version":1}"#.to_vec()
-        )]
-    );
+    let entries = store.range("").unwrap().entries;
+    let first = Revision::new(1);
+    let mark = Entry {
+        key: "/kindsight/format/".to_owned(),
+        value: br#"{"version":2}"#.to_vec(),
+        created: first,
+        changed: first,
+    };
+    assert_eq!(entries, [mark]);
 }
 
 #[test]
@@ -80,6 +83,62 @@ fn what_was_acknowledged_is_there_after_a_crash() {
         again.range("").unwrap().entries,
         store.range("").unwrap().entries
     );
+}
+
+#[test]
+fn revisions_go_on_where_they_were() {
+    let (_folder, path) = folder();
+    let store = RedbStore::open(&path).unwrap();
+    put(&store, "/t/a/", "x").unwrap();
+    let before = put(&store, "/t/b/", "x").unwrap();
+    let entries = store.range("").unwrap().entries;
+    drop(store);
+    let again = RedbStore::open(&path).unwrap();
+    let range = again.range("").unwrap();
+    assert_eq!((range.entries, range.revision), (entries, before));
+    let after = put(&again, "/t/a/", "y").unwrap();
+    assert_eq!(after, before.next());
+    let entry = again.entry("/t/a/").unwrap().unwrap();
+    assert!(entry.created < before && entry.changed == after);
+    contract::compacted_to(again.watch("/t/", entry.created));
+    let mut watch = again.watch("/t/", before).unwrap();
+    assert_eq!(contract::wait(watch.next()).unwrap().revision, after);
+}
+
+#[test]
+fn a_store_of_the_release_before_is_taken_over() {
+    let (_folder, path) = folder();
+    let database = Database::create(&path).unwrap();
+    let transaction = database.begin_write().unwrap();
+    let mut values = transaction.open_table(tables::VALUES).unwrap();
+    for (key, value) in [
+        ("/kindsight/format/", r#"{"version":1}"#),
+        ("/t/a/", "x"),
+        ("/t/b/", "x"),
+    ] {
+        values.insert(key, value.as_bytes()).unwrap();
+    }
+    drop(values);
+    transaction.commit().unwrap();
+    drop(database);
+    let store = RedbStore::open(&path).unwrap();
+    let revisions = |key: &str| {
+        let entry = store.entry(key).unwrap().unwrap();
+        (entry.created.number(), entry.changed.number())
+    };
+    assert_eq!(revisions("/t/a/"), (0, 0));
+    let unchanged = Batch::new().unchanged("/t/a/", Revision::default());
+    let changed = store.apply(&unchanged.put("/t/a/", "y")).unwrap();
+    assert_eq!(revisions("/t/a/"), (0, changed.number()));
+    assert_eq!(revisions("/t/b/"), (0, 0));
+    let mark = store.get("/kindsight/format/").unwrap().unwrap();
+    assert_eq!(mark, br#"{"version":2}"#);
+}
+
+#[test]
+fn a_store_in_one_process_is_always_connected() {
+    let store = RedbStore::in_memory().unwrap();
+    assert_eq!(*store.connection().borrow(), Connection::Connected);
 }
 
 #[test]
@@ -139,9 +198,9 @@ fn a_damaged_file_is_refused() {
 fn a_store_of_a_newer_release_is_refused() {
     let (_folder, path) = folder();
     let store = RedbStore::open(&path).unwrap();
-    put(&store, "/kindsight/format/", r#"{"version":2,"more":true}"#).unwrap();
+    put(&store, "/kindsight/format/", r#"{"version":3,"more":true}"#).unwrap();
     drop(store);
-    let expect = "`/kindsight/format/` has version 2, this release knows 1";
+    let expect = "`/kindsight/format/` has version 3, this release knows 2";
     assert_eq!(refusal(&path).to_string(), expect);
 }
 

@@ -10,6 +10,7 @@ use std::thread;
 use super::Store;
 use crate::{Batch, Error, Result};
 
+mod keeping;
 mod watching;
 
 pub(crate) use watching::{compacted_to, nothing_yet, wait};
@@ -30,20 +31,13 @@ const CLAUSES: &[Clause] = &[
     ),
     ("deleting takes what it names and no neighbour", deleting),
     ("a key is not written twice in one batch", overlaps),
-    (
-        "a value over the limit costs the batch and nothing else",
-        limit,
-    ),
     ("of two writers that race, one is refused", races),
-    (
-        "a batch has a greater revision than those before it",
-        revisions,
-    ),
 ];
 
 /// Runs all clauses, each on a new store.
 pub(crate) fn check(make: impl Fn() -> Arc<dyn Store>) {
-    for (name, clause) in CLAUSES.iter().chain(watching::CLAUSES) {
+    let clauses = CLAUSES.iter().chain(keeping::CLAUSES);
+    for (name, clause) in clauses.chain(watching::CLAUSES) {
         println!("{name}");
         clause(&*make());
     }
@@ -94,9 +88,9 @@ fn ranges(store: &dyn Store) {
     store.apply(&batch).unwrap();
     assert_eq!(store.keys("/t/").unwrap().keys, keys);
     let listed = store.range("/t/").unwrap().entries;
-    assert!(listed.iter().all(|(key, value)| key.as_bytes() == value));
+    assert!(listed.iter().all(|it| it.key.as_bytes() == it.value));
     assert_eq!(
-        listed.into_iter().map(|(key, _)| key).collect::<Vec<_>>(),
+        listed.into_iter().map(|it| it.key).collect::<Vec<_>>(),
         keys
     );
     assert_eq!(
@@ -167,27 +161,6 @@ fn overlaps(store: &dyn Store) {
     assert_eq!(value(store, "/t/a/b/").as_deref(), Some(""));
 }
 
-fn limit(store: &dyn Store) {
-    let max = store.value_bytes_max();
-    let batch = Batch::new()
-        .put("/t/a/", "")
-        .put("/t/b/", vec![b'x'; max + 1]);
-    match store.apply(&batch) {
-        Err(Error::TooLarge {
-            key,
-            bytes,
-            max: limit,
-        }) => {
-            assert_eq!((key.as_str(), bytes, limit), ("/t/b/", max + 1, max));
-        }
-        other => panic!("expected a refusal, got {other:?}"),
-    }
-    assert_eq!(store.keys("/t/").unwrap().keys, [""; 0]);
-    store
-        .apply(&Batch::new().put("/t/b/", vec![b'x'; 1024 * 1024]))
-        .unwrap();
-}
-
 fn races(store: &dyn Store) {
     const WRITERS: usize = 4;
     const STEPS: usize = 10;
@@ -209,22 +182,4 @@ fn races(store: &dyn Store) {
         }
     });
     assert_eq!(value(store, "/t/n/"), Some((WRITERS * STEPS).to_string()));
-}
-
-fn revisions(store: &dyn Store) {
-    let mut before = store.range("").unwrap().revision;
-    for step in 0..3 {
-        let key = format!("/t/{step}/");
-        let applied = store.apply(&Batch::new().put(&key, "")).unwrap();
-        assert!(before < applied);
-        before = applied;
-        assert_eq!(store.range("/t/").unwrap().revision, applied);
-        assert_eq!(store.keys("/u/").unwrap().revision, applied);
-        conflict_of(store.apply(&Batch::new().absent(&key).put(&key, "")));
-        assert_eq!(
-            store.keys("/t/").unwrap().revision,
-            applied,
-            "after a conflict"
-        );
-    }
 }

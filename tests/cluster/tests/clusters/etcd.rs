@@ -42,3 +42,53 @@ fn a_paused_etcd_hangs_until_it_is_resumed() {
     let answer = client.request(Method::GET, "/health", None);
     assert_eq!(answer.expect("an answer").status, 200);
 }
+
+#[test]
+fn keys_are_written_read_and_deleted_and_a_reader_reads_its_own_alone() {
+    let Some(binaries) = Binaries::or_skip(Binary::ETCD) else {
+        return;
+    };
+    let etcd = Etcd::start(&binaries);
+    let keys = etcd.keys();
+    for (key, value) in [
+        ("/context/1/", "\"1\""),
+        ("/context/1/meta/", "{}"),
+        ("/other/", ""),
+    ] {
+        keys.put(key, value);
+    }
+    let root = ("/context/1/".to_owned(), "\"1\"".to_owned());
+    let meta = ("/context/1/meta/".to_owned(), "{}".to_owned());
+    assert_eq!(keys.dump("/context/"), [root.clone(), meta]);
+    keys.delete_under("/context/1/meta/");
+    assert_eq!(keys.dump("/context/"), std::slice::from_ref(&root));
+    keys.compact();
+    keys.protect("secret", &[("reader", "word", "/context/")]);
+    let reader = etcd.keys_of("reader", "word");
+    assert_eq!(reader.dump("/context/"), [root]);
+    let forbidden = std::panic::AssertUnwindSafe(|| reader.dump("/other/"));
+    let refused = std::panic::catch_unwind(forbidden);
+    assert!(
+        refused.is_err(),
+        "it may read what is under its prefix alone"
+    );
+    assert_eq!(etcd.keys_of("root", "secret").dump("/other/").len(), 1);
+}
+
+#[test]
+fn two_members_of_three_go_on() {
+    let Some(binaries) = Binaries::or_skip(Binary::ETCD) else {
+        return;
+    };
+    let [mut first, second, third] = Etcd::start_three(&binaries);
+    first.keys().put("/a", "1");
+    first.kill();
+    // The others elect a leader first, if it was that.
+    let client = Client::new(second.url(), None, &Credentials::Nobody);
+    client.wait_for_status("/health", 200, std::time::Duration::from_mins(1));
+    second.keys().put("/b", "2");
+    let names: Vec<String> = third.keys().dump("/").into_iter().map(|it| it.0).collect();
+    assert_eq!(names, ["/a", "/b"]);
+    first.start_again();
+    assert_eq!(first.keys().dump("/").len(), 2);
+}

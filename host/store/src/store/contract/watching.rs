@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use super::{Clause, conflict_of};
 use crate::{
-    Batch, CHANGES_KEPT_MAX, Change, ChangeKind, Changes, Error, Result, Revision, Store, Watch,
+    Batch, CHANGES_KEPT_MAX, Change, ChangeKind, Changes, Entry, Error, Result, Revision, Store,
+    Watch,
 };
 
 /// The longest that a change may take to reach a watch on a busy machine.
@@ -92,11 +93,23 @@ pub(crate) fn compacted_to(outcome: Result<impl Debug>) -> Revision {
     }
 }
 
-/// Changes more than a store keeps, in one batch.
+/// Changes more than a store keeps, in as few batches as it takes, and waits until watches are past
+/// them. Answers the revision of the last.
 fn flood(store: &dyn Store) -> Revision {
-    let keys = (0..=CHANGES_KEPT_MAX).map(|number| format!("/flood/{number}/"));
-    let batch = keys.fold(Batch::new(), |batch, key| batch.put(key, ""));
-    store.apply(&batch).unwrap()
+    let keys: Vec<String> = (0..=CHANGES_KEPT_MAX)
+        .map(|number| format!("/flood/{number}/"))
+        .collect();
+    let mut last = now(store);
+    for keys in keys.chunks(store.limits().batch_writes) {
+        let batch = keys
+            .iter()
+            .fold(Batch::new(), |batch, key| batch.put(key, ""));
+        last = store.apply(&batch).unwrap();
+    }
+    let mut watch = store.watch("/ebb/", last).unwrap();
+    put(store, "/ebb/");
+    next(&mut watch);
+    last
 }
 
 fn beginning(store: &dyn Store) {
@@ -276,11 +289,15 @@ fn between_range_and_watch(store: &dyn Store) {
         start.wait();
         let readers = [(); READERS].map(|()| scope.spawn(|| follow(store, WRITERS)));
         let followed = readers.map(|reader| reader.join().unwrap());
-        let stored: BTreeMap<_, _> = store.range("/t/").unwrap().entries.into_iter().collect();
+        let stored = by_key(store.range("/t/").unwrap().entries);
         for read in followed {
             assert_eq!(read, stored);
         }
     });
+}
+
+fn by_key(entries: Vec<Entry>) -> BTreeMap<String, Vec<u8>> {
+    entries.into_iter().map(|it| (it.key, it.value)).collect()
 }
 
 /// Reads everything and then each change, until all writers have ended.
@@ -288,7 +305,7 @@ fn follow(store: &dyn Store, writers: usize) -> BTreeMap<String, Vec<u8>> {
     let range = store.range("/t/").unwrap();
     let mut watch = store.watch("/t/", range.revision).unwrap();
     let mut position = range.revision;
-    let mut read: BTreeMap<_, _> = range.entries.into_iter().collect();
+    let mut read = by_key(range.entries);
     let is_end = |key: &String| key.ends_with("/end/");
     let mut ended: BTreeSet<String> = read.keys().filter(|it| is_end(it)).cloned().collect();
     while ended.len() < writers {

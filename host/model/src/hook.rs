@@ -1,0 +1,27 @@
+//! Hooks: resources that are there only while a chart is installed or removed.
+
+crate::words! {
+    /// Moment at which a resource is sent that is no part of an app in normal operation.
+    Hook {
+        /// Before everything else: custom resource definitions.
+        CrdInstall = "crd-install",
+        /// Before the other resources are sent.
+        PreInstall = "pre-install",
+        /// After the other resources were sent.
+        PostInstall = "post-install",
+        /// Before the other resources are removed.
+        PreDelete = "pre-delete",
+        /// After the other resources were removed.
+        PostDelete = "post-delete",
+        /// Before an upgrade.
+        PreUpgrade = "pre-upgrade",
+        /// After an upgrade.
+        PostUpgrade = "post-upgrade",
+        /// Before a rollback.
+        PreRollback = "pre-rollback",
+        /// After a rollback.
+        PostRollback = "post-rollback",
+        /// When tests of the chart are asked for.
+        Test = "test",
+    }
+}

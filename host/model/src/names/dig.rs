@@ -1,0 +1,109 @@
+//! Names of deployment intent groups and of applications that were found.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{NameError, is_label_value, is_name};
+
+/// The full name of a deployment intent group.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct DigName {
+    /// Project.
+    pub project: Arc<str>,
+    /// Composite application.
+    pub composite_app: Arc<str>,
+    /// Version of the composite application.
+    pub version: Arc<str>,
+    /// The group itself.
+    pub dig: Arc<str>,
+}
+
+impl DigName {
+    /// The part in place of those that a found application does not have. No recorded name has it.
+    pub const NONE: &str = "-";
+
+    /// A group's name from its four parts; that of a found application has [`DigName::NONE`] as project and
+    /// version.
+    ///
+    /// # Errors
+    /// [`NameError::NotAName`] with the first invalid part, else as [`DigName::found`].
+    pub fn new(
+        project: &str,
+        composite_app: &str,
+        version: &str,
+        dig: &str,
+    ) -> Result<Self, NameError> {
+        if project == Self::NONE && version == Self::NONE {
+            return Self::found(composite_app, Some(dig).filter(|it| *it != Self::NONE));
+        }
+        for part in [project, composite_app, version, dig] {
+            if !is_name(part) {
+                return Err(NameError::NotAName(part.to_owned()));
+            }
+        }
+        Ok(Self {
+            project: project.into(),
+            composite_app: composite_app.into(),
+            version: version.into(),
+            dig: dig.into(),
+        })
+    }
+
+    /// The name of an application that was found in the clusters: `-/<application>/-/<namespace>`, with
+    /// [`DigName::NONE`] for one that is of no single namespace. Both come from labels.
+    ///
+    /// # Errors
+    /// [`NameError::NotALabelValue`] with the first invalid part.
+    pub fn found(application: &str, namespace: Option<&str>) -> Result<Self, NameError> {
+        for part in [Some(application), namespace].into_iter().flatten() {
+            if !is_label_value(part) {
+                return Err(NameError::NotALabelValue(part.to_owned()));
+            }
+        }
+        Ok(Self {
+            project: Self::NONE.into(),
+            composite_app: application.into(),
+            version: Self::NONE.into(),
+            dig: namespace.unwrap_or(Self::NONE).into(),
+        })
+    }
+
+    /// Returns whether it is the name of an application that was found, and not recorded.
+    pub fn is_found(&self) -> bool {
+        &*self.project == Self::NONE
+    }
+}
+
+impl fmt::Display for DigName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}/{}/{}/{}",
+            self.project, self.composite_app, self.version, self.dig
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_found_application_is_of_its_own() {
+        let shop = DigName::found("shop", Some("web")).unwrap();
+        assert_eq!(shop.to_string(), "-/shop/-/web");
+        assert_eq!(DigName::new("-", "shop", "-", "web").unwrap(), shop);
+        let anywhere = DigName::new("-", "shop", "-", "-").unwrap();
+        assert_eq!(anywhere, DigName::found("shop", None).unwrap());
+        assert!(shop.is_found() && anywhere.is_found());
+        assert!(!DigName::new("p", "shop", "v1", "web").unwrap().is_found());
+        for (project, application, version) in
+            [("-", "shop", "v1"), ("p", "shop", "-"), ("-", "-", "-")]
+        {
+            assert!(DigName::new(project, application, version, "web").is_err());
+        }
+    }
+}
