@@ -9,11 +9,13 @@ use kindsight_contract::{EVERY_ITEM, Node, pointer};
 /// A label and its value.
 pub(super) type Label = (Arc<str>, Arc<str>);
 
+/// A label, and the value that it is to have: none where that is no text, which is no label's.
+type Wanted = (Arc<str>, Option<Arc<str>>);
+
 /// A label selector, or a plain map of labels as a Service has.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct LabelSelector {
-    /// A value that is no text is no label's.
-    labels: Box<[(Arc<str>, Option<Arc<str>>)]>,
+    labels: Box<[Wanted]>,
     expressions: Box<[Expression]>,
 }
 
@@ -80,9 +82,7 @@ impl LabelSelector {
             let label = labels.iter().find(|(name, _)| **name == *key);
             label.map(|(_, value)| &**value)
         };
-        let has = |(key, value): &(Arc<str>, Option<Arc<str>>)| {
-            value.is_some() && label(key) == value.as_deref()
-        };
+        let has = |(key, value): &Wanted| value.is_some() && label(key) == value.as_deref();
         self.labels.iter().all(has) && self.expressions.iter().all(|it| it.holds(label(&it.key)))
     }
 }

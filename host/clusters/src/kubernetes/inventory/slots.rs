@@ -56,13 +56,11 @@ impl<T> Slots<T> {
         }
         // What is numbered here has limits far below this one.
         let number = u32::try_from(self.made()).unwrap_or(u32::MAX);
-        match self.chunks.last_mut().filter(|it| it.len() < CHUNK) {
-            Some(chunk) => chunk.push(Some(thing)),
-            None => {
-                let mut chunk = Vec::with_capacity(CHUNK);
-                chunk.push(Some(thing));
-                self.chunks.push(chunk);
-            }
+        if self.chunks.last().is_none_or(|it| it.len() >= CHUNK) {
+            self.chunks.push(Vec::with_capacity(CHUNK));
+        }
+        if let Some(chunk) = self.chunks.last_mut() {
+            chunk.push(Some(thing));
         }
         number
     }

@@ -14,7 +14,7 @@ const SHARED_MAX: usize = 65_536;
 /// Texts that are shared.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
-    texts: HashSet<Arc<str>>,
+    strings: HashSet<Arc<str>>,
     labels: HashSet<Arc<[Label]>>,
     memberships: HashSet<Arc<Membership>>,
 }
@@ -22,13 +22,13 @@ pub(super) struct Texts {
 impl Texts {
     /// The same text, shared with others.
     pub(super) fn share(&mut self, text: &Arc<str>) -> Arc<str> {
-        if let Some(shared) = self.texts.get(text) {
+        if let Some(shared) = self.strings.get(text) {
             return Arc::clone(shared);
         }
-        if self.texts.len() >= SHARED_MAX {
-            self.texts.clear();
+        if self.strings.len() >= SHARED_MAX {
+            self.strings.clear();
         }
-        self.texts.insert(Arc::clone(text));
+        self.strings.insert(Arc::clone(text));
         Arc::clone(text)
     }
 
