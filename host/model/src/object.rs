@@ -126,7 +126,7 @@ impl Object {
 
     /// The JSON as a tree: the one it was made with, or else read anew.
     ///
-    /// Read by [`Tree::document`] with [`Object::json`] as its text.
+    /// Read by [`Tree::document`] with [`ObjectFields::json`] as its text.
     pub fn tree(&self) -> Arc<Tree> {
         let read = || Tree::read(&self.json).map_or_else(|_| Arc::default(), Arc::new);
         self.tree.as_ref().map_or_else(read, Arc::clone)
