@@ -2,7 +2,6 @@
 
 mod application_table;
 mod cluster_table;
-#[cfg_attr(not(test), expect(dead_code, reason = "no command opens an etcd yet"))]
 pub(crate) mod etcd;
 pub(crate) mod follow;
 mod kubeconfig;
