@@ -206,7 +206,7 @@ impl Diff {
         cause: TransitionCause,
     ) {
         self.found.push(Transition {
-            resource: Some(resource),
+            resource: Some(Arc::new(resource)),
             from,
             to: Some(state_of(verdict)),
             at_ms: self.at_ms,
@@ -225,7 +225,7 @@ impl Diff {
             Role::Unsent | Role::Hook => GONE,
         };
         self.found.push(Transition {
-            resource: Some(id_of(app, cluster, before)),
+            resource: Some(Arc::new(id_of(app, cluster, before))),
             from: Some(state_of(&before.verdict)),
             to: None,
             at_ms: self.at_ms,
