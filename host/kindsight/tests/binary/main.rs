@@ -8,6 +8,7 @@ mod applications;
 mod children;
 mod demo;
 mod diff;
+mod emco;
 mod following;
 mod goldens;
 mod history;
