@@ -21,3 +21,4 @@ mod process;
 mod serve;
 mod stopping;
 mod store;
+mod store_command;
