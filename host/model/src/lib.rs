@@ -29,6 +29,7 @@ mod object;
 mod phase;
 mod redact;
 mod rsync;
+mod stored_text;
 mod texts;
 mod verdict;
 mod words;
@@ -54,4 +55,5 @@ pub use names::{
 pub use object::{OBJECT_BYTES_MAX, Object, ObjectError, ObjectFields, Owner};
 pub use phase::Phase;
 pub use rsync::RsyncStatus;
+pub use stored_text::{ShownText, without_secrets};
 pub use verdict::{InterpretedBy, Verdict, host_reason, host_state};

@@ -221,7 +221,7 @@ impl Diff {
     fn forgotten(&mut self, app: &Arc<str>, cluster: &ClusterName, before: &ResourceView) {
         let (reason, message): Why = match before.role {
             Role::Gone => FORGOTTEN,
-            Role::Sent => NOT_SENT,
+            Role::Sent | Role::SentHook => NOT_SENT,
             Role::Unsent | Role::Hook => GONE,
         };
         self.found.push(Transition {
