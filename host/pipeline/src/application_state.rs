@@ -108,6 +108,20 @@ impl ApplicationState {
         }
     }
 
+    /// Takes over what clusters reported for another instance of the same group, where they have not reported for
+    /// this one.
+    pub(crate) fn join(&mut self, sibling: &Self, interpreters: &Interpreters, now_ms: i64) {
+        let set = &self.shown_by;
+        for (app, placements) in &mut self.apps {
+            for placement in placements.iter_mut().filter(|it| !it.was_heard()) {
+                let other = sibling.placement(app, placement.cluster());
+                if let Some(live) = other.and_then(Placement::live) {
+                    placement.join(live, Judge { interpreters, set }, now_ms);
+                }
+            }
+        }
+    }
+
     /// Its apps by cluster.
     pub(crate) fn deployments(&self) -> ContextDeployments {
         let apps = self.apps.iter();

@@ -177,6 +177,11 @@ impl Pipeline {
             set: self.swap.goal(),
         };
         let mut state = ApplicationState::reconciled(snapshot, before, judge, now_ms);
+        for other in self.references.shown_by(&status_context) {
+            if let Some(sibling) = self.states.get(&ApplicationKey::Context(other)) {
+                state.join(sibling, &self.interpreters, now_ms);
+            }
+        }
         for (cluster, cause) in &self.unreachable {
             state.change_all(cluster, |placement| placement.unreachable(cause));
         }

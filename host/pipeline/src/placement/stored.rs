@@ -29,7 +29,7 @@ pub(super) struct Stored {
 }
 
 /// A report of the cluster itself.
-struct LiveReport {
+pub(crate) struct LiveReport {
     objects: Arc<[Object]>,
     related: Arc<[Object]>,
     rejected: Arc<[Rejected]>,
@@ -67,7 +67,8 @@ impl Placement {
             return false;
         }
         if is_live {
-            self.set_aside();
+            // It is not told again where the cluster is heard again and nothing changed.
+            self.stored.aside = self.live();
         }
         self.discard_recheck();
         // It is newer than what the orchestrator last said of the cluster.
@@ -86,13 +87,19 @@ impl Placement {
         true
     }
 
-    /// Keeps the last report of a cluster that is not heard any more: it is not told again where the cluster is
-    /// heard again and nothing changed.
-    fn set_aside(&mut self) {
-        let Some(objects) = &self.reported else {
-            return;
-        };
-        self.stored.aside = Some(Box::new(LiveReport {
+    /// Returns whether the cluster itself has reported in this process.
+    pub(crate) fn was_heard(&self) -> bool {
+        let is_live = self.reported.is_some() && !self.staleness.is_remembered();
+        is_live || self.stored.aside.is_some()
+    }
+
+    /// The last report of the cluster itself; none where there was none, or one of the store is shown.
+    pub(crate) fn live(&self) -> Option<Box<LiveReport>> {
+        if self.staleness.is_remembered() {
+            return None;
+        }
+        let objects = self.reported.as_ref()?;
+        Some(Box::new(LiveReport {
             objects: Arc::clone(objects),
             related: Arc::clone(&self.related),
             rejected: Arc::clone(&self.rejected),
@@ -101,7 +108,14 @@ impl Placement {
             covers_every_kind: self.covers_every_kind,
             report_faults: self.report_faults.clone(),
             unreadable: self.unreadable.clone(),
-        }));
+        }))
+    }
+
+    /// Takes over what the cluster reported for another instance of the same group: it is about both, and is not
+    /// told again.
+    pub(crate) fn join(&mut self, live: Box<LiveReport>, judge: Judge<'_>, now_ms: i64) {
+        self.stored.aside = Some(live);
+        self.bring_back_live(judge, now_ms);
     }
 
     /// Shows the last report of the cluster itself again, which was heard in full and did not report anew.

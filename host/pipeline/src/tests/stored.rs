@@ -85,8 +85,16 @@ fn the_instances_of_a_group_are_reported_under_the_id_of_the_first() {
     assert_eq!(stage.states("1", "a"), [("Ready".into(), 2)]);
     assert_eq!(stage.states("2", "a"), [("Ready".into(), 2)]);
     assert_eq!(stage.states("2", "b"), [("Ready".into(), 3)]);
-    // What goes with one instance stays watched for the other.
+    // An instance that comes is shown as it was reported already.
     let contexts = AppContexts::new(Arc::clone(&stage.store));
+    let third = "3".parse().unwrap();
+    contexts.create_as(&third, &context(&["b"])).unwrap();
+    let batch = Batch::new().put("/context/3/statusappctxid/", r#""1""#);
+    stage.store.apply(&batch).unwrap();
+    stage.pipeline.handle(Event::Resync, 1500);
+    assert_eq!(stage.states("3", "b"), [("Ready".into(), 3)]);
+    assert!(contexts.delete(&third).unwrap());
+    // What goes with one instance stays watched for the other.
     assert!(contexts.delete(&"2".parse().unwrap()).unwrap());
     stage.pipeline.handle(Event::Resync, 2000);
     assert_eq!(watched(), ["1-a"]);
