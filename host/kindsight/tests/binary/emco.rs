@@ -8,3 +8,4 @@ mod laid;
 mod observed;
 mod stage;
 mod updated;
+mod written;
