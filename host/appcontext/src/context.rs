@@ -9,10 +9,12 @@ use kindsight_store::{Batch, Error as StoreError, Revision, Store};
 use serde::Serialize;
 
 use crate::changes::AppContextWatch;
+use crate::composite_app::CompositeApp;
 use crate::creation::{self, NewContext};
 use crate::keys::{self, ClusterKeys, ContextKeys, ResourceName};
 use crate::snapshot::{self, ContextSnapshot};
 use crate::status::{Connectivity, StatusValue};
+use crate::sweep::{self, Creations};
 use crate::{Error, Result, go_json};
 
 /// The number of ids that are tried before a creation gives up. One is enough, because ids are
@@ -81,26 +83,75 @@ impl AppContexts {
         }
     }
 
-    /// Creates a context under a given id, all of it at once.
+    /// Creates a context under a given id, all of it at once: a reader sees it whole or not at all.
+    ///
+    /// What is more than the store takes as one batch is written in several, the root key last. A mark
+    /// of our own names the creation until then; what is left of one that died is removed by
+    /// [`AppContexts::sweep`].
     ///
     /// # Errors
-    /// [`StoreError::Conflict`] when the id is taken, [`Error::Name`] for an impossible name,
+    /// [`StoreError::Conflict`] when the id is taken, [`Error::Name`] for an impossible name or a
+    /// negative id, [`Error::Swept`] when it was swept meanwhile,
     /// [`StoreError::DuplicateKey`] when an app, a cluster of an app or a resource in a cluster is
     /// named twice.
     pub fn create_as(&self, id: &ContextId, new: &NewContext) -> Result<()> {
-        self.store.apply(&creation::batch(id, new)?)?;
-        Ok(())
+        creation::create(&*self.store, id, new)
+    }
+
+    /// Creates an empty context under a new id, to be filled step by step.
+    ///
+    /// Readers see it grow; [`AppContexts::create`] shows one only once it is whole.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn create_composite_app(&self) -> Result<CompositeApp> {
+        let mut attempts_left = ID_ATTEMPTS_MAX;
+        loop {
+            attempts_left -= 1;
+            match self.create_composite_app_as(&draw_id()?) {
+                Err(Error::Store(StoreError::Conflict { .. })) if attempts_left > 0 => {}
+                done => return done,
+            }
+        }
+    }
+
+    /// Creates an empty context under a given id, to be filled step by step.
+    ///
+    /// # Errors
+    /// [`StoreError::Conflict`] when the id is taken, [`Error::Name`] for a negative one.
+    pub fn create_composite_app_as(&self, id: &ContextId) -> Result<CompositeApp> {
+        creation::check_id(id)?;
+        let (root, mark) = (ContextKeys::new(id), keys::creation(id));
+        let batch = Batch::new().absent(root.root()).absent(mark);
+        let batch = batch.put(root.root(), go_json::encode(id.as_str())?);
+        self.store.apply(&batch)?;
+        Ok(CompositeApp::new(&self.store, id))
+    }
+
+    /// Loads a context: a handle on one that exists.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when it does not exist.
+    pub fn load(&self, id: &ContextId) -> Result<CompositeApp> {
+        CompositeApp::new(&self.store, id).existing()
     }
 
     /// Removes a context and everything in it; false when it did not exist.
     pub fn delete(&self, id: &ContextId) -> Result<bool> {
-        let keys = ContextKeys::new(id);
-        let batch = Batch::new().present(keys.root()).delete_prefix(keys.root());
-        match self.store.apply(&batch) {
-            Ok(_) => Ok(true),
-            Err(StoreError::Conflict { .. }) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        CompositeApp::new(&self.store, id).delete()
+    }
+
+    /// Removes what is left of creations that died, and answers how many there were.
+    ///
+    /// A creation that is larger than one batch renews its mark with each of them. One whose mark is as
+    /// it was at the sweep before is taken for dead, so call it at intervals of a minute or more, with
+    /// the same `seen`. A creation that only was slow is then refused with [`Error::Swept`] and leaves
+    /// nothing behind; it never goes on.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn sweep(&self, seen: &mut Creations) -> Result<usize> {
+        sweep::sweep(&*self.store, seen)
     }
 
     /// Lists all contexts. Ids that are not a decimal number below 2^63 are left out: no label can

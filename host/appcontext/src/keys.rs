@@ -16,6 +16,8 @@ use crate::{Error, Result};
 pub(crate) const CONTEXTS: &str = "/context/";
 /// The prefix of all keys of our own.
 pub(crate) const OWN: &str = "/kindsight/";
+/// The prefix of the marks of contexts that are being created.
+pub(crate) const CREATIONS: &str = "/kindsight/creations/";
 /// The prefix of the records of deployment intent groups.
 pub(crate) const DIGS: &str = "/kindsight/digs/";
 /// The prefix of the records of clusters.
@@ -123,6 +125,15 @@ impl ContextKeys {
         format!("{}stopflag/", self.0)
     }
 
+    pub(crate) fn status_context(&self) -> String {
+        format!("{}statusappctxid/", self.0)
+    }
+
+    /// The prefix of all apps and their instructions.
+    pub(crate) fn apps(&self) -> String {
+        format!("{}app/", self.0)
+    }
+
     pub(crate) fn app_order(&self) -> String {
         format!("{}app/instruction/order/", self.0)
     }
@@ -149,6 +160,10 @@ pub(crate) struct AppKeys(String);
 impl AppKeys {
     pub(crate) fn root(&self) -> &str {
         &self.0
+    }
+
+    pub(crate) fn dependency(&self) -> String {
+        format!("{}instruction/dependency/", self.0)
     }
 
     pub(crate) fn cluster(&self, cluster: &ClusterName) -> ClusterKeys {
@@ -197,6 +212,14 @@ pub(crate) struct ResourceKeys(String);
 impl ResourceKeys {
     pub(crate) fn root(&self) -> &str {
         &self.0
+    }
+
+    pub(crate) fn reference(&self) -> String {
+        format!("{}reference/", self.0)
+    }
+
+    pub(crate) fn approval(&self) -> String {
+        format!("{}subresource/approval/", self.0)
     }
 
     pub(crate) fn status(&self) -> String {
@@ -302,6 +325,17 @@ fn context_of(key: &str) -> Option<ContextId> {
 /// Parses the root key of a context; none for any other key.
 pub(crate) fn context_of_root(key: &str) -> Option<ContextId> {
     let id = key.strip_prefix(CONTEXTS)?.strip_suffix('/')?;
+    id.parse().ok()
+}
+
+/// Builds the key of the mark of a context that is being created.
+pub(crate) fn creation(id: &ContextId) -> String {
+    format!("{CREATIONS}{id}/")
+}
+
+/// Parses the key of the mark of a context that is being created; none for any other key.
+pub(crate) fn creation_of(key: &str) -> Option<ContextId> {
+    let id = key.strip_prefix(CREATIONS)?.strip_suffix('/')?;
     id.parse().ok()
 }
 
