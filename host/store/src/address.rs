@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::{EtcdOptions, RedbStore, Result, Store};
+use crate::{EtcdOptions, EtcdStore, RedbStore, Result, Store};
 
 /// The port of an etcd whose address names none.
 const ETCD_PORT: u16 = 2379;
@@ -35,16 +35,12 @@ pub struct AddressError {
 /// Opens the store at an address. The options are for an etcd alone.
 ///
 /// # Errors
-/// As [`RedbStore::open`], or an etcd that does not answer or lets nobody in with these options.
+/// As [`RedbStore::open`] and [`EtcdStore::connect`].
 pub fn open(address: &StoreAddress, etcd: &EtcdOptions) -> Result<Arc<dyn Store>> {
     Ok(match address {
         StoreAddress::Memory => Arc::new(RedbStore::in_memory()?),
         StoreAddress::File(path) => Arc::new(RedbStore::open(path)?),
-        StoreAddress::Etcd(endpoints) => {
-            let _ = (endpoints, etcd);
-            let reason = "stores in an etcd are not part of this build".to_owned();
-            return Err(crate::Error::Unavailable { reason });
-        }
+        StoreAddress::Etcd(endpoints) => Arc::new(EtcdStore::connect(endpoints, etcd)?),
     })
 }
 

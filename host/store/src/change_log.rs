@@ -36,6 +36,10 @@ pub(crate) struct Recent {
     oldest: Revision,
     /// The revision of the last batch that was applied.
     latest: Revision,
+    /// The batches are applied by others, and a reader may know of one before the log has it.
+    follows: bool,
+    /// The times that all was forgotten.
+    forgotten: u64,
 }
 
 impl ChangeLog {
@@ -48,6 +52,14 @@ impl ChangeLog {
                 ..Recent::default()
             }),
         }
+    }
+
+    /// Makes an empty log of a store at this revision to which others write as well, so that a reader
+    /// may know of a revision before the log does.
+    pub(crate) fn following(at: Revision) -> Self {
+        let log = Self::new(at);
+        log.recent.send_modify(|recent| recent.follows = true);
+        log
     }
 
     /// The revision of the last batch that was applied.
@@ -72,6 +84,12 @@ impl ChangeLog {
             .send_modify(|recent| recent.forget(recent.latest.next()));
     }
 
+    /// Forgets all changes, so that every watch gets [`Error::Compacted`] and goes on from this
+    /// revision.
+    pub(crate) fn forget_until(&self, until: Revision) {
+        self.recent.send_modify(|recent| recent.forget(until));
+    }
+
     /// Gives a watch access to the batches, and wakes it when there are more.
     pub(crate) fn subscribe(&self) -> Receiver<Recent> {
         self.recent.subscribe()
@@ -84,13 +102,24 @@ impl Recent {
         self.latest
     }
 
+    /// The revision after which every change is kept.
+    pub(crate) fn oldest(&self) -> Revision {
+        self.oldest
+    }
+
+    /// The times that all was forgotten.
+    pub(crate) fn forgotten(&self) -> u64 {
+        self.forgotten
+    }
+
     /// Refuses a revision after which not every change is in the batches. One that was never
     /// reached belongs to another store, or to this one before a restart.
     ///
     /// # Errors
     /// [`Error::Compacted`].
     pub(crate) fn check(&self, after: Revision) -> Result<()> {
-        if (self.oldest..=self.latest).contains(&after) {
+        let is_reached = self.follows || after <= self.latest;
+        if self.oldest <= after && is_reached {
             return Ok(());
         }
         let oldest = self.oldest;
@@ -125,6 +154,7 @@ impl Recent {
 
     /// Drops all batches: revisions before this one are too old.
     fn forget(&mut self, until: Revision) {
+        self.forgotten += 1;
         self.latest = until;
         self.oldest = until;
         self.batches.clear();

@@ -1,5 +1,187 @@
-//! The store in an etcd.
+//! The store in an etcd, which other programs may share.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use etcd_client::{GetOptions, KeyValue};
+use tokio::sync::watch;
+
+use self::failure::Failure;
+use self::following::Follower;
+use self::key_space::Span;
+use self::link::{Link, number};
+use self::paging::Reading;
+use self::runtime::OwnRuntime;
+use crate::change_log::ChangeLog;
+use crate::{
+    Batch, Connection, Entry, Error, Keys, Range, Result, Revision, Store, StoreLimits, Watch,
+    format,
+};
+
+mod failure;
+mod following;
+mod key_space;
+mod link;
 mod options;
+mod paging;
+mod runtime;
+#[cfg(test)]
+mod tests;
+mod transaction;
 
 pub use options::EtcdOptions;
+
+/// The largest value in an etcd, in bytes. One put of it fits into a batch.
+pub const ETCD_VALUE_BYTES_MAX: usize = 1408 * 1024;
+
+/// The most writes or conditions of one batch: etcd's `--max-txn-ops`, unless an operator changes it.
+pub const ETCD_BATCH_WRITES_MAX: usize = 128;
+
+/// The most bytes of one batch: below etcd's `--max-request-bytes`, 1.5 MiB, by what the request
+/// itself takes.
+pub const ETCD_BATCH_BYTES_MAX: usize = 1472 * 1024;
+
+/// The limits of an etcd that runs with its defaults.
+const LIMITS: StoreLimits = StoreLimits {
+    value_bytes: ETCD_VALUE_BYTES_MAX,
+    batch_writes: ETCD_BATCH_WRITES_MAX,
+    batch_bytes: ETCD_BATCH_BYTES_MAX,
+};
+
+/// A store in an etcd. Its keys are those of the etcd, after a prefix that is empty but for tests.
+///
+/// Calls end at a deadline. Reads are linearizable, and tried again where a member does not answer. A
+/// write that got no answer is read back. Keys that are not UTF-8 are passed over.
+///
+/// One watch in the background hears what changes. It goes on from where it was after a disconnect or
+/// a change of leader; what etcd compacted meanwhile is read again by those who watch, who are told so
+/// by [`Error::Compacted`].
+pub struct EtcdStore {
+    /// Dropped first, so that no task outlives the rest.
+    runtime: OwnRuntime,
+    link: Arc<Link>,
+    log: Arc<ChangeLog>,
+    connection: Arc<watch::Sender<Connection>>,
+    /// The prefix of what is watched.
+    watched: String,
+    is_marked: AtomicBool,
+}
+
+impl EtcdStore {
+    /// Connects to an etcd by its endpoints, each `HOST:PORT`. Writes nothing: the mark of the layout is
+    /// written with the first batch.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] where no member answers within the deadline, [`Error::Denied`] where the
+    /// etcd lets the user not in, [`Error::Open`] for files that cannot be read,
+    /// [`Error::UnknownVersion`] and [`Error::Unreadable`] where another release wrote to it.
+    pub fn connect(endpoints: &[String], options: &EtcdOptions) -> Result<Self> {
+        let runtime = OwnRuntime::new()?;
+        let (endpoints, given) = (endpoints.to_vec(), options.clone());
+        let (link, span, now) = runtime.wait(async move {
+            let link = Link::connect(&endpoints, &given).await?;
+            let span = link.keys.under(&given.watched);
+            let now = now(&link, &span).await.map_err(Failure::into_error)?;
+            Ok((Arc::new(link), span, now))
+        })?;
+        let store = Self {
+            runtime,
+            log: Arc::new(ChangeLog::following(now)),
+            connection: Arc::new(watch::Sender::new(Connection::Connected)),
+            watched: options.watched.clone(),
+            is_marked: AtomicBool::new(false),
+            link,
+        };
+        if format::is_under(&store.watched) {
+            format::check_mark(&store)?;
+        }
+        let follower = Follower {
+            link: Arc::clone(&store.link),
+            log: Arc::clone(&store.log),
+            connection: Arc::clone(&store.connection),
+            span,
+            position: now,
+            split: Vec::new(),
+        };
+        store.runtime.spawn(follower.run());
+        Ok(store)
+    }
+
+    fn read(&self, prefix: &str, reading: Reading) -> Result<(Vec<Entry>, Revision)> {
+        let (link, span) = (Arc::clone(&self.link), self.link.keys.under(prefix));
+        let read = async move { paging::read(&link, &span, reading).await };
+        let (found, revision) = self.runtime.wait(read)?;
+        let entries = found.into_iter().filter_map(|it| self.stored(it));
+        Ok((entries.collect(), revision))
+    }
+
+    fn stored(&self, stored: KeyValue) -> Option<Entry> {
+        let key = self.link.keys.stripped(stored.key())?;
+        let revision = |it| Revision::new(number(it));
+        Some(Entry {
+            key,
+            created: revision(stored.create_revision()),
+            changed: revision(stored.mod_revision()),
+            value: stored.into_key_value().1,
+        })
+    }
+}
+
+/// The revision of an etcd, by a read that a user of the span may do.
+async fn now(link: &Link, span: &Span) -> Result<Revision, Failure> {
+    let options = GetOptions::new().with_range(span.end.clone());
+    let options = options.with_limit(1).with_keys_only();
+    let read = link.read(|mut client| {
+        let (from, options) = (span.from.clone(), options.clone());
+        async move { client.get(from, Some(options)).await }
+    });
+    Ok(link.revision(read.await?.header()))
+}
+
+impl Store for EtcdStore {
+    fn entry(&self, key: &str) -> Result<Option<Entry>> {
+        let (link, key) = (Arc::clone(&self.link), key.to_owned());
+        let read = async move { paging::read_key(&link, &key, None).await };
+        let stored = self.runtime.wait(read)?;
+        Ok(stored.and_then(|it| self.stored(it)))
+    }
+
+    fn range(&self, prefix: &str) -> Result<Range> {
+        let (entries, revision) = self.read(prefix, Reading::Entries)?;
+        Ok(Range { entries, revision })
+    }
+
+    fn keys(&self, prefix: &str) -> Result<Keys> {
+        let (entries, revision) = self.read(prefix, Reading::Keys)?;
+        let keys = entries.into_iter().map(|it| it.key).collect();
+        Ok(Keys { keys, revision })
+    }
+
+    fn apply(&self, batch: &Batch) -> Result<Revision> {
+        batch.check(LIMITS)?;
+        if !self.is_marked.swap(true, Ordering::SeqCst) {
+            let marked = format::establish(self);
+            marked.inspect_err(|_| self.is_marked.store(false, Ordering::SeqCst))?;
+        }
+        let (link, batch) = (Arc::clone(&self.link), batch.clone());
+        self.runtime.wait(transaction::apply(link, batch))
+    }
+
+    fn watch(&self, prefix: &str, after: Revision) -> Result<Watch> {
+        if !prefix.starts_with(&self.watched) {
+            return Err(Error::NotWatched {
+                prefix: prefix.to_owned(),
+                watched: self.watched.clone(),
+            });
+        }
+        Watch::new(&self.log, prefix, after)
+    }
+
+    fn limits(&self) -> StoreLimits {
+        LIMITS
+    }
+
+    fn connection(&self) -> watch::Receiver<Connection> {
+        self.connection.subscribe()
+    }
+}

@@ -34,6 +34,25 @@ pub(crate) fn establish(store: &dyn Store) -> Result<()> {
     }
 }
 
+/// Checks the mark of a store that has one.
+///
+/// # Errors
+/// As [`establish`].
+pub(crate) fn check_mark(store: &dyn Store) -> Result<()> {
+    match store.get(KEY)? {
+        Some(stored) => match read(&stored)? {
+            WITHOUT_REVISIONS => Ok(()),
+            version => check(version),
+        },
+        None => Ok(()),
+    }
+}
+
+/// Tells whether the mark is under a prefix.
+pub(crate) fn is_under(prefix: &str) -> bool {
+    KEY.starts_with(prefix)
+}
+
 /// Writes the mark under a condition.
 fn mark(store: &dyn Store, condition: Batch) -> Result<()> {
     let format = Format {

@@ -1,15 +1,20 @@
 //! A key-value store: ordered keys, ranges, conditional batches, and watches from a revision.
 //!
-//! appcontext, catalog -> **store** -> one file
+//! appcontext, catalog -> **store** -> one file, or an etcd
 //!
-//! [`Store`] is the interface, [`RedbStore`] the embedded implementation in one file. Keys and
-//! values belong to the crates that use a store; the only key of this crate is the mark with the
-//! version of the layout. Calls block until the store has answered, so they belong on threads that
-//! may block; [`Watch::next`] alone is async.
+//! [`Store`] is the interface, [`RedbStore`] the embedded implementation in one file, [`EtcdStore`] the
+//! one in an etcd that other programs share; [`open`] takes either by its address. Keys and values
+//! belong to the crates that use a store; the only key of this crate is the mark with the version of
+//! the layout. Calls block until the store has answered, so they belong on threads that may block;
+//! [`Watch::next`] alone is async.
 //!
 //! A reader that follows a store reads a [`Range`] and then the [`Watch`] after the range's
 //! [`Revision`]. The watch reports the keys that changed, and the reader reads them again. After
 //! [`Error::Compacted`] it begins anew with a range.
+//!
+//! The client of etcd is generated while it is built, by `protoc`. In this workspace
+//! `.cargo/config.toml` finds the one of the crate `protoc-bin-vendored`; who builds the crate in
+//! another one installs `protoc`, or sets `PROTOC`.
 
 #![warn(
     clippy::expect_used,
@@ -26,6 +31,7 @@ mod changes;
 mod connection;
 mod etcd;
 mod format;
+pub mod parts;
 mod read_only;
 mod redb_store;
 mod revision;
@@ -39,7 +45,9 @@ pub use batch::{Batch, Condition, OPERATION_BYTES, Write};
 pub use change_log::CHANGES_KEPT_MAX;
 pub use changes::{Change, ChangeKind, Changes};
 pub use connection::Connection;
-pub use etcd::EtcdOptions;
+pub use etcd::{
+    ETCD_BATCH_BYTES_MAX, ETCD_BATCH_WRITES_MAX, ETCD_VALUE_BYTES_MAX, EtcdOptions, EtcdStore,
+};
 pub use format::FORMAT_VERSION;
 pub use read_only::{ReadOnly, read_only};
 pub use redb_store::{BATCH_BYTES_MAX, BATCH_WRITES_MAX, CACHE_BYTES, RedbStore, VALUE_BYTES_MAX};
@@ -85,6 +93,20 @@ pub enum Error {
     /// The store takes no writes from this program: write to another one.
     #[error("the store is opened read only, nothing is written to it")]
     ReadOnly,
+    /// The store lets this program not in, or not do this: give it other credentials or rights.
+    #[error("the store refuses: {reason}")]
+    Denied {
+        /// The reason, as a fragment of a sentence.
+        reason: String,
+    },
+    /// The store hears no changes under the prefix of a watch: open it so that it does.
+    #[error("changes under `{prefix}` are not heard, only those under `{watched}`")]
+    NotWatched {
+        /// The prefix of the watch.
+        prefix: String,
+        /// The prefix that the store was opened with.
+        watched: String,
+    },
     /// The store was not reached, and nothing was written: try again later.
     #[error("the store cannot be reached: {reason}")]
     Unavailable {

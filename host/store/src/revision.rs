@@ -21,6 +21,11 @@ impl Revision {
         self.0
     }
 
+    /// The revision before this one; none before the first.
+    pub(crate) fn previous(self) -> Option<Self> {
+        self.0.checked_sub(1).map(Self)
+    }
+
     /// The revision of the next batch.
     #[must_use]
     pub(crate) fn next(self) -> Self {

@@ -14,6 +14,8 @@ pub struct Watch {
     prefix: String,
     /// The revision that everything was read up to.
     position: Revision,
+    /// The times that the log had forgotten all when the watch began.
+    forgotten: u64,
     recent: Receiver<Recent>,
 }
 
@@ -24,8 +26,13 @@ impl Watch {
     /// [`Error::Compacted`] when the log does not go back to `after`.
     pub(crate) fn new(log: &ChangeLog, prefix: &str, after: Revision) -> Result<Self> {
         let recent = log.subscribe();
-        recent.borrow().check(after)?;
+        let forgotten = {
+            let recent = recent.borrow();
+            recent.check(after)?;
+            recent.forgotten()
+        };
         Ok(Self {
+            forgotten,
             prefix: prefix.to_owned(),
             position: after,
             recent,
@@ -55,10 +62,14 @@ impl Watch {
         // Marks the log as seen and reads it under one lock, so that a later change wakes the
         // reader.
         let recent = self.recent.borrow_and_update();
+        if recent.forgotten() != self.forgotten {
+            let oldest = recent.oldest();
+            return Err(Error::Compacted { oldest });
+        }
         let found = recent.next(&self.prefix, self.position)?;
         self.position = match &found {
             Some(changes) => changes.revision,
-            None => recent.latest(),
+            None => recent.latest().max(self.position),
         };
         Ok(found)
     }

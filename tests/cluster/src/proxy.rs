@@ -21,6 +21,8 @@ pub struct Proxy {
 struct Way {
     server: String,
     is_open: AtomicBool,
+    /// What the server says goes nowhere.
+    is_mute: AtomicBool,
     has_ended: AtomicBool,
     /// Both ends of each connection.
     connections: Mutex<Vec<[TcpStream; 2]>>,
@@ -46,6 +48,7 @@ impl Proxy {
         let way = Arc::new(Way {
             server: server.to_owned(),
             is_open: AtomicBool::new(true),
+            is_mute: AtomicBool::new(false),
             has_ended: AtomicBool::new(false),
             connections: Mutex::default(),
         });
@@ -87,8 +90,17 @@ impl Proxy {
         self.cut();
     }
 
-    /// Takes connections again.
+    /// Loses what the server says from now on, and passes on what it is told: its clients get no answers.
+    pub fn mute(&self) {
+        self.way.is_mute.store(true, Ordering::Relaxed);
+    }
+
+    /// Cuts all connections, of which the rest is lost, and takes new ones with their answers.
     pub fn open(&self) {
+        if self.way.is_mute.load(Ordering::Relaxed) {
+            self.close();
+            self.way.is_mute.store(false, Ordering::Relaxed);
+        }
         self.way.is_open.store(true, Ordering::Relaxed);
     }
 }
@@ -103,7 +115,7 @@ impl Drop for Proxy {
 }
 
 impl Way {
-    fn accept(&self, client: TcpStream) {
+    fn accept(self: &Arc<Self>, client: TcpStream) {
         if !self.is_open.load(Ordering::Relaxed) {
             return;
         }
@@ -122,17 +134,20 @@ impl Way {
             .push(copies);
         let both = (client.try_clone(), server.try_clone());
         if let (Ok(to_client), Ok(to_server)) = both {
-            thread::spawn(move || pass_on(client, to_server));
-            thread::spawn(move || pass_on(server, to_client));
+            let way = Arc::clone(self);
+            thread::spawn(move || pass_on(client, to_server, || false));
+            thread::spawn(move || {
+                pass_on(server, to_client, || way.is_mute.load(Ordering::Relaxed));
+            });
         }
     }
 }
 
-/// Passes bytes on until either end closes, and closes both then.
-fn pass_on(mut from: TcpStream, mut to: TcpStream) {
+/// Passes bytes on until either end closes, and closes both then. Loses those that come while it is told to.
+fn pass_on(mut from: TcpStream, mut to: TcpStream, is_lost: impl Fn() -> bool) {
     let mut bytes = [0; 16 * 1024];
     while let Ok(read @ 1..) = from.read(&mut bytes) {
-        if to.write_all(&bytes[..read]).is_err() {
+        if !is_lost() && to.write_all(&bytes[..read]).is_err() {
             break;
         }
     }

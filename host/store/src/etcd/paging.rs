@@ -1,0 +1,116 @@
+//! Ranges, page by page at one revision.
+
+use etcd_client::{GetOptions, KeyValue};
+
+use super::failure::Failure;
+use super::key_space::Span;
+use super::link::{Link, on_the_wire};
+use crate::{Error, Result, Revision};
+
+/// The keys of the first page, with values and without.
+const FIRST_PAGE: i64 = 1000;
+const FIRST_PAGE_OF_KEYS: i64 = 10_000;
+/// The bytes that a page should have.
+const PAGE_BYTES: usize = 2 * 1024 * 1024;
+/// Times that reading begins again because what is being read was compacted meanwhile.
+const TRIES: usize = 5;
+
+/// What of a range is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    Entries,
+    Keys,
+}
+
+/// Reads a range as it was at one revision. Keys of others are in it.
+pub(super) async fn read(
+    link: &Link,
+    span: &Span,
+    reading: Reading,
+) -> Result<(Vec<KeyValue>, Revision)> {
+    let mut tries = 1;
+    loop {
+        match read_once(link, span, reading).await {
+            Err(Failure::Compacted) if tries < TRIES => tries += 1,
+            done => return done.map_err(Failure::into_error),
+        }
+    }
+}
+
+async fn read_once(
+    link: &Link,
+    span: &Span,
+    reading: Reading,
+) -> Result<(Vec<KeyValue>, Revision), Failure> {
+    let mut found = Vec::new();
+    let mut from = span.from.clone();
+    let mut at: Option<Revision> = None;
+    let mut limit = match reading {
+        Reading::Entries => FIRST_PAGE,
+        Reading::Keys => FIRST_PAGE_OF_KEYS,
+    };
+    loop {
+        let options = options(span, reading, limit, at);
+        let page = link.read(|mut client| {
+            let (from, options) = (from.clone(), options.clone());
+            async move { client.get(from, Some(options)).await }
+        });
+        let mut page = match page.await {
+            Err(Failure::AnswerTooLarge) if limit > 1 => {
+                limit = (limit / 8).max(1);
+                continue;
+            }
+            page => page?,
+        };
+        let seen = link.revision(page.header());
+        let at = *at.get_or_insert(seen);
+        let (more, page) = (page.more(), page.take_kvs());
+        let Some(last) = page.last().filter(|_| more) else {
+            found.extend(page);
+            return Ok((found, at));
+        };
+        from = [last.key(), &[0]].concat();
+        limit = next_limit(limit, &page);
+        found.extend(page);
+    }
+}
+
+fn options(span: &Span, reading: Reading, limit: i64, at: Option<Revision>) -> GetOptions {
+    let options = GetOptions::new()
+        .with_range(span.end.clone())
+        .with_limit(limit)
+        .with_revision(at.map_or(0, on_the_wire));
+    match reading {
+        Reading::Entries => options,
+        Reading::Keys => options.with_keys_only(),
+    }
+}
+
+/// The number of keys that have about the bytes that a page should have, if the others are like these.
+fn next_limit(limit: i64, page: &[KeyValue]) -> i64 {
+    let size = |it: &KeyValue| it.key().len() + it.value().len();
+    let bytes = page.iter().map(size).sum::<usize>().max(1);
+    let fitting = page.len().saturating_mul(PAGE_BYTES) / bytes;
+    let fitting = i64::try_from(fitting).unwrap_or(i64::MAX);
+    fitting.clamp(1, limit.saturating_mul(2))
+}
+
+/// Reads one key, now or at an earlier revision.
+pub(super) async fn read_key(
+    link: &Link,
+    key: &str,
+    at: Option<Revision>,
+) -> Result<Option<KeyValue>> {
+    let key = link.keys.key(key);
+    if key.is_empty() {
+        return Err(Error::Backend("a key of an etcd is never empty".into()));
+    }
+    let options = GetOptions::new().with_revision(at.map_or(0, on_the_wire));
+    let answer = link.read(|mut client| {
+        let (key, options) = (key.clone(), options.clone());
+        async move { client.get(key, Some(options)).await }
+    });
+    let mut answer = answer.await.map_err(Failure::into_error)?;
+    link.revision(answer.header());
+    Ok(answer.take_kvs().pop())
+}

@@ -1,0 +1,57 @@
+//! A runtime inside the store, so that its callers may block.
+
+use std::sync::mpsc;
+
+use tokio::runtime::{Builder, Runtime};
+
+use crate::{Error, Result};
+
+/// Threads that carry the calls: they wait for etcd nearly all of the time.
+const THREADS: usize = 2;
+
+/// A runtime that may be dropped anywhere, also in another runtime.
+pub(super) struct OwnRuntime {
+    runtime: Option<Runtime>,
+}
+
+impl OwnRuntime {
+    pub(super) fn new() -> Result<Self> {
+        let mut builder = Builder::new_multi_thread();
+        let builder = builder.worker_threads(THREADS).thread_name("etcd");
+        let runtime = builder.enable_all().build();
+        let runtime = runtime.map_err(|error| Error::Backend(Box::new(error)))?;
+        Ok(Self {
+            runtime: Some(runtime),
+        })
+    }
+
+    /// Starts a task that ends with the runtime.
+    pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        if let Some(runtime) = &self.runtime {
+            drop(runtime.spawn(task));
+        }
+    }
+
+    /// Blocks until `future` is done. It does not run on the caller's thread, which may belong to
+    /// another runtime.
+    pub(super) fn wait<T: Send + 'static>(
+        &self,
+        future: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<T> {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        self.spawn(async move {
+            // The caller waits for it.
+            let _ = sender.send(future.await);
+        });
+        let ended = |_| Error::Backend("a call to etcd ended without an answer".into());
+        receiver.recv().map_err(ended)?
+    }
+}
+
+impl Drop for OwnRuntime {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
