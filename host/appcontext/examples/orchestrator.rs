@@ -11,9 +11,14 @@ use kindsight_store::RedbStore;
 
 fn main() -> Result<(), Error> {
     let contexts = AppContexts::new(Arc::new(RedbStore::in_memory()?));
-    let id = instantiate(&contexts, &["provider+edge01", "provider+edge02"])?;
-    for key in contexts.load(&id)?.all_keys()? {
-        println!("{key}");
+    let clusters = ["provider+edge01", "provider+edge02"];
+    for id in [
+        instantiate(&contexts, &clusters)?,
+        instantiate_in_steps(&contexts, &clusters)?,
+    ] {
+        for key in contexts.load(&id)?.all_keys()? {
+            println!("{key}");
+        }
     }
     Ok(())
 }

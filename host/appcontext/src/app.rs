@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kindsight_model::ClusterName;
-use kindsight_store::{Batch, Entry};
+use kindsight_store::Entry;
 
 use crate::cluster::Cluster;
 use crate::handle::{Place, handle_methods};
@@ -100,10 +100,7 @@ impl App {
         retried(&self.place.key, || {
             let above = self.context.apps();
             let range = self.place.store.range(&above)?;
-            let batch = Batch::new()
-                .present(&self.place.key)
-                .delete_prefix(&self.place.key);
-            let mut removal = Removal::new(batch);
+            let mut removal = Removal::new(self.place.deletion());
             let find = |key: &str| range.entries.iter().find(|it| it.key == key);
             let order = self.context.app_order();
             removal.take_out(&order, find(&order), |it: &mut AppOrder| {

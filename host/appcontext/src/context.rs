@@ -8,6 +8,7 @@ use kindsight_model::{ClusterName, ContextId, ContextStatus, RsyncStatus};
 use kindsight_store::{Batch, Error as StoreError, Revision, Store};
 use serde::Serialize;
 
+use crate::bundle;
 use crate::changes::AppContextWatch;
 use crate::composite_app::CompositeApp;
 use crate::creation::{self, NewContext};
@@ -141,7 +142,8 @@ impl AppContexts {
         CompositeApp::new(&self.store, id).delete()
     }
 
-    /// Removes what is left of creations that died, and answers how many there were.
+    /// Removes what is left of creations that died, and answers how many there were; and the parts of
+    /// large reports that nothing refers to any more.
     ///
     /// A creation that is larger than one batch renews its mark with each of them. One whose mark is as
     /// it was at the sweep before is taken for dead, so call it at intervals of a minute or more, with
@@ -151,7 +153,9 @@ impl AppContexts {
     /// # Errors
     /// Those of the store.
     pub fn sweep(&self, seen: &mut Creations) -> Result<usize> {
-        sweep::sweep(&*self.store, seen)
+        let swept = sweep::sweep(&*self.store, seen)?;
+        bundle::sweep(&*self.store)?;
+        Ok(swept)
     }
 
     /// Lists all contexts. Ids that are not a decimal number below 2^63 are left out: no label can
@@ -189,7 +193,8 @@ impl AppContexts {
     /// Reads everything that is known of one context; none when it does not exist.
     ///
     /// One range for the context, and one for each context that it refers to: its status context and
-    /// those that [`ContextSnapshot::reads`] names, at most [`REFERENCES_MAX`](crate::REFERENCES_MAX).
+    /// those that [`ContextSnapshot::reads`] names, at most [`REFERENCES_MAX`](crate::REFERENCES_MAX). A
+    /// report that is kept in parts is one more.
     ///
     /// A damaged value costs only itself: it is listed in [`ContextSnapshot::unreadable`].
     pub fn read(&self, id: &ContextId) -> Result<Option<ContextSnapshot>> {
@@ -211,10 +216,13 @@ impl AppContexts {
     /// Records the report of the monitor in a cluster on one app: the `status` of its
     /// ResourceBundleState, as JSON text that the caller has decoded already.
     ///
-    /// Called once per report. An unchanged bundle is not written again.
+    /// Called once per report. An unchanged bundle is not written again. One that takes more than
+    /// [`BUNDLE_STORED_BYTES_MAX`](crate::BUNDLE_STORED_BYTES_MAX) is kept in parts of our own, which
+    /// [`AppContexts::read`] puts together; other readers see one without its largest items.
     ///
     /// # Errors
-    /// [`StoreError::TooLarge`] for a bundle that the store does not take; the old one stays.
+    /// [`StoreError::TooLarge`] for a bundle that does not fit in parts either, or that is no JSON
+    /// object and does not fit; the old one stays.
     pub fn record_bundle(
         &self,
         id: &ContextId,
@@ -223,13 +231,7 @@ impl AppContexts {
         status_json: &str,
     ) -> Result<Recorded> {
         let keys = cluster_keys(id, app, cluster)?;
-        // Encoding only makes it larger: what is too large now is not encoded first.
-        let (bytes, max) = (status_json.len(), self.store.limits().value_bytes);
-        if bytes > max {
-            let key = keys.bundle();
-            return Err(StoreError::TooLarge { key, bytes, max }.into());
-        }
-        self.record(keys.root(), keys.bundle(), status_json)
+        bundle::record(&*self.store, &keys, status_json)
     }
 
     /// Records the outcome of the last attempt to reach a cluster for one app.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use kindsight_store::{Batch, Error as StoreError, Store};
 
+use crate::keys;
 use crate::value::{Json, Stored, Value, not_found};
 use crate::{Error, Result};
 
@@ -79,10 +80,15 @@ impl Place {
         Ok(self.value(format!("{}{level}/", self.key)))
     }
 
+    /// The batch that removes it with everything below, and the parts of reports on it.
+    pub(crate) fn deletion(&self) -> Batch {
+        let batch = Batch::new().present(&self.key).delete_prefix(&self.key);
+        batch.delete_prefix(keys::bundles(&self.key))
+    }
+
     /// Removes it with everything below; false when it did not exist.
     pub(crate) fn delete(&self) -> Result<bool> {
-        let batch = Batch::new().present(&self.key).delete_prefix(&self.key);
-        match self.store.apply(&batch) {
+        match self.store.apply(&self.deletion()) {
             Ok(_) => Ok(true),
             Err(StoreError::Conflict { .. }) => Ok(false),
             Err(error) => Err(error.into()),

@@ -16,6 +16,8 @@ use crate::{Error, Result};
 pub(crate) const CONTEXTS: &str = "/context/";
 /// The prefix of all keys of our own.
 pub(crate) const OWN: &str = "/kindsight/";
+/// The prefix of the parts of reports that are too large for one key.
+pub(crate) const BUNDLES: &str = "/kindsight/bundles/";
 /// The prefix of the marks of contexts that are being created.
 pub(crate) const CREATIONS: &str = "/kindsight/creations/";
 /// The prefix of the records of deployment intent groups.
@@ -326,6 +328,20 @@ fn context_of(key: &str) -> Option<ContextId> {
 pub(crate) fn context_of_root(key: &str) -> Option<ContextId> {
     let id = key.strip_prefix(CONTEXTS)?.strip_suffix('/')?;
     id.parse().ok()
+}
+
+/// Builds the prefix of the parts of reports on a thing, from its own key.
+pub(crate) fn bundles(thing: &str) -> String {
+    let below = thing.strip_prefix(CONTEXTS).unwrap_or(thing);
+    format!("{BUNDLES}{below}")
+}
+
+/// Parses a key of a report in parts: its prefix, and the key of its cluster. None for all but one of
+/// its keys.
+pub(crate) fn cluster_of_bundle(key: &str) -> Option<(&str, String)> {
+    let prefix = key.strip_suffix("current/")?;
+    let below = prefix.strip_prefix(BUNDLES)?;
+    Some((prefix, format!("{CONTEXTS}{below}")))
 }
 
 /// Builds the key of the mark of a context that is being created.

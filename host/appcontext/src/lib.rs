@@ -64,6 +64,7 @@
 )]
 
 mod app;
+mod bundle;
 mod changes;
 mod cluster;
 mod composite_app;
@@ -86,6 +87,7 @@ mod value;
 use kindsight_model::ContextId;
 
 pub use app::App;
+pub use bundle::BUNDLE_STORED_BYTES_MAX;
 pub use changes::{AppContextChanges, AppContextWatch};
 pub use cluster::Cluster;
 pub use composite_app::CompositeApp;

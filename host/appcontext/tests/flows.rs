@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
-use kindsight_appcontext::{AppContexts, ContextSnapshot};
+use kindsight_appcontext::{
+    AppContexts, ContextMeta, ContextSnapshot, NewApp, NewCluster, NewContext, NewResource,
+    Recorded, ResourceName,
+};
+use kindsight_cluster::{Binaries, Binary, Etcd};
 use kindsight_model::{ClusterName, ContextId};
-use kindsight_store::{RedbStore, Store};
+use kindsight_store::{EtcdOptions, RedbStore, Store};
 
 #[expect(dead_code, reason = "an example has a `main` of its own")]
 #[path = "../examples/action_controller.rs"]
@@ -18,8 +22,17 @@ mod placement_controller;
 
 const CLUSTERS: [&str; 3] = ["p+edge01", "p+edge02", "q+edge01"];
 
+/// Runs a flow on the embedded store, and on an etcd where its binary is there or can be built.
 fn on_every_store(flow: impl Fn(&AppContexts)) {
     let store: Arc<dyn Store> = Arc::new(RedbStore::in_memory().unwrap());
+    flow(&AppContexts::new(store));
+    let Some(binaries) = Binaries::or_skip(Binary::ETCD) else {
+        return;
+    };
+    let etcd = Etcd::start(&binaries);
+    let (_, endpoint) = etcd.url().split_once("://").unwrap();
+    let address = format!("etcd://{endpoint}").parse().unwrap();
+    let store = kindsight_store::open(&address, &EtcdOptions::default()).unwrap();
     flow(&AppContexts::new(store));
 }
 
@@ -91,5 +104,41 @@ fn a_placement_controller_deletes_the_clusters_it_rejects() {
             .map(|it| it.cluster.to_string());
         assert_eq!(left.collect::<Vec<_>>(), CLUSTERS[1..]);
         assert!(app.cluster(&edge()).is_err());
+    });
+}
+
+/// More resources than an etcd takes in one request.
+#[test]
+fn a_large_context_is_created_read_and_deleted() {
+    const RESOURCES: usize = 300;
+    on_every_store(|contexts| {
+        let id = orchestrator::instantiate(contexts, &CLUSTERS).unwrap();
+        let resource = |number| NewResource {
+            resource: ResourceName::new(&format!("x{number}"), "Pod").unwrap(),
+            manifest: "kind: Pod\n".repeat(500),
+        };
+        let new = NewContext {
+            meta: ContextMeta::default(),
+            apps: vec![NewApp {
+                name: "sink".to_owned(),
+                clusters: vec![NewCluster {
+                    cluster: edge(),
+                    group: None,
+                    resources: (0..RESOURCES).map(resource).collect(),
+                }],
+            }],
+        };
+        let large = contexts.create(&new).unwrap();
+        let snapshot = read(contexts, &large);
+        assert_eq!(snapshot.apps[0].clusters[0].resources.len(), RESOURCES);
+        let bundle = format!(r#"{{"podStatuses":[{}"x"]}}"#, r#""x","#.repeat(600_000));
+        let recorded = contexts.record_bundle(&large, "sink", &edge(), &bundle);
+        assert!(matches!(recorded, Ok(Recorded::Written(_))), "{recorded:?}");
+        let whole = read(contexts, &large).apps[0].clusters[0]
+            .bundle_status_json
+            .clone();
+        assert!(whole.as_ref() == Some(&bundle));
+        assert!(contexts.delete(&large).unwrap());
+        assert_eq!(contexts.list().unwrap().ids, [id]);
     });
 }

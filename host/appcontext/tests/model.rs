@@ -11,11 +11,13 @@ mod model {
 use std::sync::Arc;
 
 use kindsight_appcontext::{AppContexts, ContextSnapshot};
-use kindsight_store::{RedbStore, Store};
+use kindsight_cluster::{Binaries, Binary, Etcd};
+use kindsight_store::{Batch, EtcdOptions, RedbStore, Store};
 use model::call::{self, Call};
 use model::client::Client;
 use model::expected::Expected;
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 
 /// One resource of a snapshot: app, cluster, group, resource, manifest, status.
 fn lines(snapshot: &ContextSnapshot) -> Vec<String> {
@@ -56,6 +58,27 @@ fn compare(store: Arc<dyn Store>, calls: &[(bool, Call)]) {
     if let Some(snapshot) = snapshot {
         assert_eq!(snapshot.unreadable, []);
     }
+}
+
+/// Fewer cases on a real etcd, where its binary is there or can be built.
+#[test]
+fn two_clients_of_an_etcd_do_what_the_model_does() {
+    let Some(binaries) = Binaries::or_skip(Binary::ETCD) else {
+        return;
+    };
+    let etcd = Etcd::start(&binaries);
+    let (_, endpoint) = etcd.url().split_once("://").unwrap();
+    let address = format!("etcd://{endpoint}").parse().unwrap();
+    let store = kindsight_store::open(&address, &EtcdOptions::default()).unwrap();
+    let mut runner = TestRunner::new(ProptestConfig::with_cases(20));
+    let run = |calls: Vec<_>| {
+        compare(Arc::clone(&store), &calls);
+        store
+            .apply(&Batch::new().delete_prefix("/context/"))
+            .unwrap();
+        Ok(())
+    };
+    runner.run(&call::any_calls(40), run).unwrap();
 }
 
 proptest! {
