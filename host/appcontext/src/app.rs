@@ -58,7 +58,7 @@ impl App {
     pub fn add_cluster(&self, name: &ClusterName) -> Result<Cluster> {
         let keys = self.keys.cluster(name);
         let value = go_json::encode(&name.to_string())?;
-        self.place.add(keys.root(), value)?;
+        self.place.add(keys.root(), &value)?;
         Ok(Cluster::new(&self.place, keys, name))
     }
 

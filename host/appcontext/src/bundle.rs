@@ -16,9 +16,6 @@ use crate::members::Members;
 use crate::value::retried;
 use crate::{Error, Recorded, Result, go_json};
 
-#[cfg(test)]
-mod tests;
-
 /// The largest report that is kept under one key, in bytes as it is stored: an etcd takes requests of
 /// 1.5 MiB, and a store may be copied to one.
 pub const BUNDLE_STORED_BYTES_MAX: usize = 1024 * 1024;
@@ -212,3 +209,6 @@ fn trimmed(status_json: &str, stored_bytes: usize, max: usize, key: &str) -> Res
     }
     Ok(text)
 }
+
+#[cfg(test)]
+mod tests;

@@ -74,7 +74,7 @@ impl Cluster {
     /// [`Error::NotFound`](crate::Error::NotFound) when the app does not go to the cluster.
     pub fn add_resource(&self, name: &ResourceName, manifest: &str) -> Result<Resource> {
         let keys = self.keys.resource(name);
-        self.place.add(keys.root(), go_json::encode(manifest)?)?;
+        self.place.add(keys.root(), &go_json::encode(manifest)?)?;
         Ok(Resource::new(&self.place, &self.keys, keys, name))
     }
 

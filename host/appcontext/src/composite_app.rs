@@ -89,7 +89,7 @@ impl CompositeApp {
     /// [`Error::NotFound`](crate::Error::NotFound) when the context does not exist.
     pub fn add_app(&self, name: &str) -> Result<App> {
         let keys = self.keys.app(name)?;
-        self.place.add(keys.root(), go_json::encode(name)?)?;
+        self.place.add(keys.root(), &go_json::encode(name)?)?;
         Ok(App::new(&self.place, self.keys.clone(), keys, name))
     }
 

@@ -73,7 +73,7 @@ pub(crate) fn create(store: &dyn Store, id: &ContextId, new: &NewContext) -> Res
     let whole = whole.absent(keys.root()).absent(keys::creation(id));
     match whole.check(store.limits()) {
         Ok(()) => drop(store.apply(&whole)?),
-        Err(StoreError::BatchTooLarge { .. }) => Steps::new(store, id, root).create(content)?,
+        Err(StoreError::BatchTooLarge { .. }) => Steps::new(store, id, root).create(&content)?,
         Err(error) => return Err(error.into()),
     }
     Ok(())

@@ -38,9 +38,9 @@ impl Place {
     }
 
     /// Adds a thing below with its value; no error where it is there already with that value.
-    pub(crate) fn add(&self, key: &str, value: String) -> Result<()> {
+    pub(crate) fn add(&self, key: &str, value: &str) -> Result<()> {
         let batch = Batch::new().present(&self.key).absent(key);
-        match self.store.apply(&batch.put(key, value.clone())) {
+        match self.store.apply(&batch.put(key, value)) {
             Ok(_) => Ok(()),
             Err(StoreError::Conflict { key: conflict }) if conflict == key => {
                 match self.store.get(key)? {

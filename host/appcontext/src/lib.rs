@@ -4,7 +4,7 @@
 //!
 //! The keys under `/context/` have exactly the layout that EMCO orchestrators write, so their
 //! contexts are read as they are and ours are read by them. Everything of our own is under
-//! `/kindsight/`, with a version in every value. Keys are built and parsed in one file, `keys.rs`.
+//! `/kindsight/`, with a version in every value. Keys are built and parsed in one module, `keys.rs`.
 //!
 //! [`AppContexts`] creates, reads and updates contexts; [`Records`] keeps the actions of deployment
 //! intent groups and clusters; [`AppContextWatch`] reports which of them changed, by any writer.

@@ -27,7 +27,7 @@ pub struct Value<T> {
     store: Arc<dyn Store>,
     owner: String,
     key: String,
-    value: PhantomData<fn() -> T>,
+    of: PhantomData<fn() -> T>,
 }
 
 impl<T: Stored> Value<T> {
@@ -36,7 +36,7 @@ impl<T: Stored> Value<T> {
             store: Arc::clone(store),
             owner: owner.to_owned(),
             key,
-            value: PhantomData,
+            of: PhantomData,
         }
     }
 
@@ -125,7 +125,7 @@ impl<T> Clone for Value<T> {
             store: Arc::clone(&self.store),
             owner: self.owner.clone(),
             key: self.key.clone(),
-            value: PhantomData,
+            of: PhantomData,
         }
     }
 }

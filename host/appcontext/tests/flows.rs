@@ -24,20 +24,20 @@ const CLUSTERS: [&str; 3] = ["p+edge01", "p+edge02", "q+edge01"];
 
 /// Runs a flow on the embedded store, and on an etcd where its binary is there or can be built.
 fn on_every_store(flow: impl Fn(&AppContexts)) {
-    let store: Arc<dyn Store> = Arc::new(RedbStore::in_memory().unwrap());
+    let store: Arc<dyn Store> = Arc::new(RedbStore::in_memory().expect("a store"));
     flow(&AppContexts::new(store));
     let Some(binaries) = Binaries::or_skip(Binary::ETCD) else {
         return;
     };
     let etcd = Etcd::start(&binaries);
-    let (_, endpoint) = etcd.url().split_once("://").unwrap();
-    let address = format!("etcd://{endpoint}").parse().unwrap();
-    let store = kindsight_store::open(&address, &EtcdOptions::default()).unwrap();
+    let (_, endpoint) = etcd.url().split_once("://").expect("a URL");
+    let address = format!("etcd://{endpoint}").parse().expect("an address");
+    let store = kindsight_store::open(&address, &EtcdOptions::default()).expect("a store");
     flow(&AppContexts::new(store));
 }
 
 fn read(contexts: &AppContexts, id: &ContextId) -> ContextSnapshot {
-    let snapshot = contexts.read(id).unwrap().unwrap();
+    let snapshot = contexts.read(id).expect("an answer").expect("a context");
     assert_eq!(snapshot.unreadable, []);
     snapshot
 }
@@ -47,7 +47,7 @@ fn apps(snapshot: &ContextSnapshot) -> Vec<&str> {
 }
 
 fn edge() -> ClusterName {
-    CLUSTERS[0].parse().unwrap()
+    CLUSTERS[0].parse().expect("a cluster")
 }
 
 #[test]

@@ -37,23 +37,23 @@ fn lines(snapshot: &ContextSnapshot) -> Vec<String> {
 }
 
 /// Makes the calls, and compares each outcome and what is there in the end.
-fn compare(store: Arc<dyn Store>, calls: &[(bool, Call)]) {
-    let contexts = AppContexts::new(Arc::clone(&store));
-    let context = contexts.create_composite_app().unwrap();
+fn compare(store: &Arc<dyn Store>, calls: &[(bool, Call)]) {
+    let contexts = AppContexts::new(Arc::clone(store));
+    let context = contexts.create_composite_app().expect("a context");
     let mut clients = [Client::new(context.clone()), Client::new(context.clone())];
     let mut expected = Expected::default();
     for (number, (client, call)) in calls.iter().enumerate() {
         let outcome = clients[usize::from(*client)].make(call);
         assert_eq!(outcome, expected.make(call), "call {number}: {call:?}");
     }
-    let snapshot = contexts.read(context.id()).unwrap();
+    let snapshot = contexts.read(context.id()).expect("an answer");
     assert_eq!(snapshot.as_ref().map(lines), expected.lines());
-    let order = context.app_order().get().unwrap();
+    let order = context.app_order().get().expect("an order");
     assert_eq!(
         order.map(|it| it.apps).unwrap_or_default(),
         expected.order()
     );
-    let keys = store.keys("/context/").unwrap().keys;
+    let keys = store.keys("/context/").expect("keys").keys;
     assert_eq!(keys.is_empty(), expected.lines().is_none(), "{keys:?}");
     if let Some(snapshot) = snapshot {
         assert_eq!(snapshot.unreadable, []);
@@ -72,7 +72,7 @@ fn two_clients_of_an_etcd_do_what_the_model_does() {
     let store = kindsight_store::open(&address, &EtcdOptions::default()).unwrap();
     let mut runner = TestRunner::new(ProptestConfig::with_cases(20));
     let run = |calls: Vec<_>| {
-        compare(Arc::clone(&store), &calls);
+        compare(&store, &calls);
         store
             .apply(&Batch::new().delete_prefix("/context/"))
             .unwrap();
@@ -86,6 +86,7 @@ proptest! {
 
     #[test]
     fn two_clients_do_what_the_model_does(calls in call::any_calls(60)) {
-        compare(Arc::new(RedbStore::in_memory().unwrap()), &calls);
+        let store: Arc<dyn Store> = Arc::new(RedbStore::in_memory().unwrap());
+        compare(&store, &calls);
     }
 }

@@ -26,7 +26,7 @@ fn pod(name: &str) -> ResourceName {
 }
 
 fn missing<T>(outcome: Result<T>) -> bool {
-    matches!(outcome, Err(Error::NotFound { .. }))
+    outcome.is_err_and(|error| matches!(error, Error::NotFound { .. }))
 }
 
 /// The entries below a context, without its root.

@@ -57,8 +57,8 @@ impl<'s> Steps<'s> {
 
     /// Writes everything, the root key last. After an error it removes what it wrote, as far as the
     /// store lets it; the rest is swept.
-    pub(super) fn create(mut self, content: Batch) -> Result<()> {
-        let done = self.write_all(&content);
+    pub(super) fn create(mut self, content: &Batch) -> Result<()> {
+        let done = self.write_all(content);
         if done.is_err() {
             let _ = self.undo();
         }

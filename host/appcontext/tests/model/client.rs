@@ -119,9 +119,9 @@ pub(crate) fn app_name(app: u8) -> String {
 }
 
 pub(crate) fn cluster_name(cluster: u8) -> ClusterName {
-    format!("p+c{cluster}").parse().unwrap()
+    format!("p+c{cluster}").parse().expect("a cluster")
 }
 
 pub(crate) fn resource_name(resource: u8) -> ResourceName {
-    ResourceName::new(&format!("r{resource}"), "Pod").unwrap()
+    ResourceName::new(&format!("r{resource}"), "Pod").expect("a name")
 }
