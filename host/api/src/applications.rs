@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::status::{CompositeApp, Readiness};
+use crate::store::StoreState;
 
 /// Parameters of a list of applications. Any other parameter is an error.
 // Written only: the server names everything that is wrong, which no derived reader does.
@@ -48,6 +49,10 @@ pub struct ApplicationList<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = usize)]
     pub more: Option<usize>,
+    /// The store of `AppContext`s, while it is away.
+    #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = StoreState<'a>)]
+    pub store: Option<StoreState<'a>>,
 }
 
 /// One application with the state of all its resources together.

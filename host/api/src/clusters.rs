@@ -13,6 +13,8 @@ use kindsight_model::words;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::store::StoreState;
+
 words! {
     /// State of the connection to a cluster.
     #[derive(Default)]
@@ -58,6 +60,10 @@ pub struct ClusterList<'a> {
     #[serde(borrow)]
     #[schema(value_type = Vec<ClusterConnection<'a>>)]
     pub clusters: Vec<ClusterConnection<'a>>,
+    /// The store of `AppContext`s, while it is away.
+    #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = StoreState<'a>)]
+    pub store: Option<StoreState<'a>>,
 }
 
 /// One cluster and the connection to it.

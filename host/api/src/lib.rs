@@ -27,4 +27,5 @@ pub mod interpreters;
 pub mod problem;
 pub mod service;
 pub mod status;
+pub mod store;
 pub mod watch;

@@ -26,6 +26,8 @@ use kindsight_model::{ContextStatus, LifecycleState, Phase};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::store::StoreState;
+
 pub use detail::Detail;
 pub use parameters::{Output, QueryType, StatusParameters};
 pub use resource::{Resource, ResourceOwner};
@@ -65,6 +67,11 @@ pub struct Status<'a, R = Vec<Resource<'a>>> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String)]
     pub message: Option<Cow<'a, str>>,
+    /// The store of `AppContext`s, while it is away; left out while it is reached, and for applications that
+    /// were found in clusters.
+    #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = StoreState<'a>)]
+    pub store: Option<StoreState<'a>>,
     /// With `type=rsync`: number of selected resources by rsync status.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(value_type = BTreeMap<String, u32>, example = json!({"Applied": 12}))]
@@ -155,8 +162,9 @@ pub struct Action<'a> {
     /// Id of the `AppContext` it concerned; empty for none.
     #[serde(borrow)]
     pub context_id: Cow<'a, str>,
-    /// Time of the action, as it was recorded.
-    #[serde(borrow)]
+    /// Time of the action, as it was recorded; left out of an action that nobody recorded, which is derived from
+    /// an `AppContext`.
+    #[serde(default, borrow, skip_serializing_if = "str::is_empty")]
     #[schema(value_type = String, format = DateTime)]
     pub time_stamp: Cow<'a, str>,
 }

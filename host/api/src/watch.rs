@@ -18,6 +18,7 @@ use utoipa::ToSchema;
 use crate::applications::{Application, ApplicationList};
 use crate::problem::ProblemDocument;
 use crate::status::{CompositeApp, Status};
+use crate::store::StoreState;
 
 words! {
     /// Names of the events of a stream.
@@ -136,6 +137,10 @@ pub struct ApplicationsChange<'a> {
     #[serde(default, borrow, skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<Application<'a>>)]
     pub applications: Vec<Application<'a>>,
+    /// The store of `AppContext`s as it is now, while it is away.
+    #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = StoreState<'a>)]
+    pub store: Option<StoreState<'a>>,
 }
 
 /// The name of an application that is gone.

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use kindsight_api::interpreters::{LiveCondition, Outcome, OutcomeStatus, Refusal};
 use kindsight_interpreter::Interpreter;
 use kindsight_model::{CatalogAction, Digest, InterpreterName, LoadStep, Source, VersionOutcome};
-use kindsight_store::chain;
+use kindsight_store::Error as StoreError;
 
 use crate::catalog::Catalog;
 use crate::commit::{Edit, log};
 use crate::conditional;
 use crate::incoming::IncomingComponent;
+use crate::not_stored::not_stored;
 use crate::refused::{RefusedComponent, may_log};
 use crate::snapshot::Loaded;
 use crate::state::{CatalogState, Entry, NAMES_MAX, SourceVersions, Version};
@@ -154,8 +155,12 @@ impl Catalog {
         // Stored before any state speaks of it, and before the lock of writers: it may be large.
         let incoming = self.expect_component(&by.digest);
         let stored = self.store.put_component(&by.digest, &component.bytes);
-        let stored = stored.map_err(|error| {
-            Refusal::Failed(format!("the component was not stored: {}", chain(&error)))
+        // No state speaks of it: whether it was written after all makes no difference.
+        let stored = stored.map_err(|error| match error {
+            StoreError::OutcomeUnknown { reason, .. } => {
+                not_stored("the component", &StoreError::Unavailable { reason })
+            }
+            error => not_stored("the component", &error),
         });
         let accepted = stored.and_then(|()| {
             let loaded = Loaded::from([(by.digest.clone(), Arc::clone(interpreter))]);

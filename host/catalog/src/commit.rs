@@ -6,10 +6,10 @@ use std::sync::Arc;
 use kindsight_api::interpreters::{Outcome, OutcomeStatus, Refusal, Takeover};
 use kindsight_interpreter::{Interpreter, Published, SetMember};
 use kindsight_model::{CatalogAction, Digest, InterpreterName, LoadStep, Source, VersionOutcome};
-use kindsight_store::chain;
 
 use crate::catalog::{Catalog, locked};
 use crate::loading::ComponentError;
+use crate::not_stored::not_stored;
 use crate::refused::may_log;
 use crate::snapshot::{ActiveMember, AssembledSet, Loaded, Need, Snapshot, keep_near};
 use crate::state::{CatalogState, Entry, Event, Version, clip};
@@ -179,9 +179,7 @@ impl Catalog {
         let written = self
             .store
             .exchange(&base.head, &base.state, &state, &dropped)
-            .map_err(|error| {
-                Refusal::Failed(format!("the change was not stored: {}", chain(&error)))
-            })?;
+            .map_err(|error| not_stored("the change", &error))?;
         let Some(head) = written else {
             let what = "another host changed the interpreters at the same moment: try again";
             return Err(Refusal::Conflict(what.to_owned()));

@@ -243,9 +243,10 @@ impl DirectoryWatch {
             Refusal::Refused { step, .. } if *step == LoadStep::Published => Retry::WhenAnotherGoes,
             Refusal::Refused { .. } => return,
             // Another host was faster, most likely with the same file.
-            Refusal::Conflict(_) | Refusal::Changed(_) | Refusal::Busy(_) => {
-                Retry::At(now + QUIET_FOR)
-            }
+            Refusal::Conflict(_)
+            | Refusal::Changed(_)
+            | Refusal::Busy(_)
+            | Refusal::Unavailable(_) => Retry::At(now + QUIET_FOR),
             _ => {
                 tracing::error!(file, %refusal, "interpreter not admitted; it is tried again");
                 Retry::At(now + RETRY_AFTER)

@@ -31,6 +31,7 @@ mod directory;
 mod follow;
 mod incoming;
 mod loading;
+mod not_stored;
 mod reconcile;
 mod refused;
 mod set_settings;

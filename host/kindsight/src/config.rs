@@ -2,11 +2,11 @@
 
 mod application_table;
 mod cluster_table;
-#[cfg_attr(not(test), expect(dead_code, reason = "no command opens an etcd yet"))]
 pub(crate) mod etcd;
 pub(crate) mod follow;
 mod kubeconfig;
 mod limits;
+mod store;
 mod watch;
 
 use std::net::SocketAddr;
@@ -23,6 +23,7 @@ use crate::config::application_table::{ApplicationTable, applications};
 use crate::config::cluster_table::ClusterTable;
 use crate::config::kubeconfig::KubeconfigArg;
 use crate::config::limits::{InterpreterArgs, RestArgs};
+use crate::config::store::StoreArgs;
 use crate::config::watch::WatchArgs;
 
 /// `kindsight serve`.
@@ -35,13 +36,14 @@ Precedence: flag, environment variable, file, default.
 Examples:
   kindsight serve --kubeconfig ~/.kube/config
   kindsight serve --data-dir /var/lib/kindsight \\
-    --cluster vfw-cluster-provider+edge01=/var/lib/kindsight/clusters/edge01")]
+    --cluster vfw-cluster-provider+edge01=/var/lib/kindsight/clusters/edge01
+  kindsight serve --observe --store etcd://emco-etcd:2379")]
 pub(crate) struct ServeArgs {
     /// Configuration file (TOML).
     #[arg(long, env = "KINDSIGHT_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Directory of the store, of compiled interpreters and of what was last known; created if it does not
-    /// exist.
+    /// Directory of compiled interpreters, of what was last known, and of the store unless --store names
+    /// another; created if it does not exist.
     #[arg(
         long,
         env = "KINDSIGHT_DATA_DIR",
@@ -49,6 +51,8 @@ pub(crate) struct ServeArgs {
         default_value = "kindsight-data"
     )]
     pub(crate) data_dir: PathBuf,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
     /// Cluster whose ResourceBundleState resources are the files of a directory; can be repeated.
     #[arg(
         long = "cluster",

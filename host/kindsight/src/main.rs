@@ -12,6 +12,7 @@ mod config;
 mod config_file;
 mod explanation;
 mod output_format;
+mod store_line;
 mod table;
 
 use std::process::ExitCode;

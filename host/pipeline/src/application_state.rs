@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use kindsight_appcontext::{AppSnapshot, ContextMeta, ContextSnapshot};
 use kindsight_interpreter::{Interpreters, Published};
-use kindsight_model::{ClusterName, ContextStatus, CoveredKinds, DeploymentId, DigName, Object};
+use kindsight_model::{
+    ClusterName, ContextId, ContextStatus, CoveredKinds, DeploymentId, DigName, Object,
+};
 use kindsight_status::{AppView, ApplicationKey, ContextView};
 
 use crate::affected::Affected;
@@ -24,6 +26,8 @@ pub(crate) struct ApplicationState {
     /// The namespace that it is deployed to; empty where nobody names one.
     namespace: Arc<str>,
     status: Option<ContextStatus>,
+    /// The context whose id labels its objects; none of an application that was found.
+    status_context: Option<ContextId>,
     faults: Vec<Arc<str>>,
     /// Of a context in its order; of an application that was found in the order of their names.
     apps: Vec<(Arc<str>, Vec<Placement>)>,
@@ -82,7 +86,7 @@ impl ApplicationState {
         let app = |app: AppSnapshot| {
             let name: Arc<str> = app.name.as_str().into();
             let deployment = DeploymentId {
-                context: snapshot.id.clone(),
+                context: snapshot.status_context.clone(),
                 app: Arc::clone(&name),
             };
             let placements = app.clusters.into_iter().map(|cluster| {
@@ -96,6 +100,7 @@ impl ApplicationState {
             meta: meta.and_then(dig_name),
             namespace: Arc::clone(&namespace),
             status: snapshot.status,
+            status_context: Some(snapshot.status_context.clone()),
             faults: faults.collect(),
             apps: snapshot.apps.into_iter().map(app).collect(),
             shown_by,
@@ -111,6 +116,7 @@ impl ApplicationState {
             clusters.map(|cluster| (cluster.clone(), Arc::clone(app)))
         });
         ContextDeployments {
+            context: self.status_context.clone(),
             namespace: Arc::clone(&self.namespace),
             apps: apps.collect(),
         }
@@ -153,6 +159,25 @@ impl ApplicationState {
         let placements = self.placements().filter(|it| it.cluster() == cluster);
         // Every placement is changed, so this counts instead of stopping at the first.
         placements.map(change).filter(|&did| did).count() > 0
+    }
+
+    /// As [`change_all`](Self::change_all), for a change that judges.
+    pub(crate) fn judge_all(
+        &mut self,
+        cluster: &ClusterName,
+        interpreters: &Interpreters,
+        change: impl Fn(&mut Placement, Judge<'_>) -> bool,
+    ) -> bool {
+        let set = Arc::clone(&self.shown_by);
+        self.change_all(cluster, |it| {
+            let set = &set;
+            change(it, Judge { interpreters, set })
+        })
+    }
+
+    /// Changes every placement. Returns whether `change` returned true for any.
+    pub(crate) fn change_every(&mut self, change: impl Fn(&mut Placement) -> bool) -> bool {
+        self.placements().map(change).filter(|&did| did).count() > 0
     }
 
     /// Judges objects again that are due for a recheck, by the application's set, until the round is over that

@@ -2,7 +2,7 @@
 
 use kindsight_clusters::ClusterEvent;
 use kindsight_model::{ClusterName, ContextId, DigName};
-use kindsight_store::Revision;
+use kindsight_store::{Connection, Revision};
 
 /// A change that affects the answers to queries.
 #[derive(Debug)]
@@ -20,8 +20,12 @@ pub enum Event {
     DigRecord(DigName),
     /// The record of a cluster was created, changed or deleted.
     ClusterRecord(ClusterName),
-    /// Changes of the store were missed: everything stored is read again.
+    /// Changes of contexts were missed: all of them are read again.
     Resync,
+    /// Changes of records were missed: all of them are read again.
+    ResyncRecords,
+    /// The store of contexts is away, or is reached again.
+    Store(Connection),
 }
 
 impl From<ClusterEvent> for Event {

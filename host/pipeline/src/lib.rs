@@ -19,10 +19,11 @@
 mod affected;
 mod application_state;
 mod background_thread;
-
+mod bundle_queue;
 mod due;
 mod event;
 mod follow;
+mod groups;
 mod judge;
 mod needs;
 mod pipeline;
@@ -31,7 +32,6 @@ mod progress;
 mod publisher;
 mod recheck;
 mod recorded;
-mod records;
 mod remembered;
 mod run;
 mod swap;
@@ -42,8 +42,9 @@ mod view_change;
 mod tests;
 
 pub use application_state::ReportedObjects;
+pub use bundle_queue::{BUNDLES_WAITING_BYTES_MAX, BUNDLES_WAITING_MAX};
 pub use event::Event;
-pub use follow::follow;
+pub use follow::{Stores, follow};
 pub use pipeline::{GONE_FOR, Loaded, Pipeline};
 pub use progress::Progress;
 pub use remembered::{REMEMBERED_BYTES_MAX, REMEMBERED_VERSION, RememberedFile};

@@ -8,17 +8,16 @@ mod rechecks;
 mod seen;
 mod settle;
 mod staleness;
+mod stored;
 mod uncovered;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::BuildHasher;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use kindsight_appcontext::ClusterSnapshot;
 use kindsight_interpreter::Siblings;
 use kindsight_model::{
     Bundle, ClusterName, Coverage, CoveredKinds, DeploymentId, Object, Rejected, Verdict,
-    decode_status,
 };
 use kindsight_status::{
     ApplicationKey, ClusterInput, ClusterView, FAULTS_SHOWN_MAX, Reported, project,
@@ -32,10 +31,8 @@ use found::Found;
 use manifests::Manifests;
 use settle::settle;
 use staleness::Staleness;
+use stored::Stored;
 pub(crate) use uncovered::Uncovered;
-
-/// Hashes stored reports, to recognize an unchanged one. Seeded anew in each process, since clusters choose them.
-static REPORT_HASHER: LazyLock<foldhash::quality::RandomState> = LazyLock::new(Default::default);
 
 /// One app in one cluster.
 pub(crate) struct Placement {
@@ -47,8 +44,8 @@ pub(crate) struct Placement {
     reported: Option<Arc<[Object]>>,
     /// Objects that its own name by a relation and that belong elsewhere: seen by rules, never shown.
     related: Arc<[Object]>,
-    /// The hash of the last report that came from the store.
-    stored_hash: Option<u64>,
+    /// What is known from the store.
+    stored: Stored,
     /// The items of the last report that could not be read.
     rejected: Arc<[Rejected]>,
     coverage: Coverage,
@@ -89,6 +86,8 @@ impl Placement {
         placement.manifests = Manifests::read(&snapshot.resources);
         let stored = snapshot.bundle_status_json.as_deref();
         let is_new = stored.is_some_and(|json| placement.take_stored(deployment, json, now_ms));
+        // After it: which of the two is newer is not known, and what may be out of date must not look fresh.
+        placement.take_connectivity(snapshot.connectivity, now_ms);
         if is_new || placement.view.is_none() {
             placement.judge(judge, now_ms);
         } else {
@@ -104,7 +103,7 @@ impl Placement {
             manifests: Manifests::default(),
             reported: None,
             related: Arc::default(),
-            stored_hash: None,
+            stored: Stored::default(),
             rejected: Arc::default(),
             coverage: Coverage::default(),
             covered: Arc::default(),
@@ -120,30 +119,6 @@ impl Placement {
             found: None,
             is_remembered: false,
         }
-    }
-
-    /// Takes over a report of the store, unless the cluster itself has reported in this process, which is
-    /// newer, or it is unchanged. Returns whether it did.
-    fn take_stored(&mut self, deployment: &DeploymentId, json: &str, now_ms: i64) -> bool {
-        let hash = REPORT_HASHER.hash_one(json);
-        let is_live = self.reported.is_some() && !self.staleness.is_remembered();
-        if is_live || self.stored_hash == Some(hash) {
-            return false;
-        }
-        self.stored_hash = Some(hash);
-        self.discard_recheck();
-        match decode_status(deployment.clone(), json.as_bytes()) {
-            Ok(bundle) => {
-                self.take(bundle);
-                self.staleness.remember();
-            }
-            Err(error) => {
-                let fault: Arc<str> = format!("stored report: {error}").into();
-                self.staleness.unreadable(now_ms, &fault);
-                self.report_faults = vec![fault];
-            }
-        }
-        true
     }
 
     pub(crate) fn cluster(&self) -> &ClusterName {
@@ -178,6 +153,7 @@ impl Placement {
         let is_set_back = self.discard_recheck();
         self.staleness = Staleness::default();
         self.unreadable.clear();
+        self.stored.reported(Some(&bundle.status_json));
         self.take(bundle);
         self.judge(judge, now_ms);
         is_set_back

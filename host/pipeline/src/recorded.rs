@@ -10,8 +10,37 @@ use tokio::sync::watch;
 /// The apps of a context by cluster, and the namespace they are deployed to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ContextDeployments {
+    /// The context whose id is in their labels; none where there are none.
+    pub(crate) context: Option<ContextId>,
     pub(crate) namespace: Arc<str>,
     pub(crate) apps: BTreeSet<(ClusterName, Arc<str>)>,
+}
+
+impl ContextDeployments {
+    /// The deployments by cluster and label, with their namespace. A negative id is in no label: it could not
+    /// be told from the app.
+    fn labelled(&self) -> BTreeMap<(ClusterName, DeploymentId), Arc<str>> {
+        let context = self.context.as_ref().filter(|it| !it.is_negative());
+        let apps = context.into_iter().flat_map(|context| {
+            let apps = self.apps.iter();
+            apps.map(|(cluster, app)| {
+                let deployment = DeploymentId {
+                    context: context.clone(),
+                    app: Arc::clone(app),
+                };
+                let namespace = Arc::clone(&self.namespace);
+                ((cluster.clone(), deployment), namespace)
+            })
+        });
+        apps.collect()
+    }
+
+    fn labels(&self, cluster: &ClusterName, deployment: &DeploymentId) -> bool {
+        self.context.as_ref() == Some(&deployment.context)
+            && self
+                .apps
+                .contains(&(cluster.clone(), Arc::clone(&deployment.app)))
+    }
 }
 
 /// The deployments of all contexts.
@@ -55,23 +84,23 @@ impl RecordedApps {
             return;
         }
         self.is_changed = true;
-        let recorded = Arc::make_mut(&mut self.recorded);
-        let of = |app: &Arc<str>| DeploymentId {
-            context: id.clone(),
-            app: Arc::clone(app),
-        };
-        for (cluster, app) in before.apps.difference(&after.apps) {
-            recorded.remove(cluster, &of(app));
+        let (before, after) = (before.labelled(), after.labelled());
+        for (cluster, deployment) in before.keys().filter(|it| !after.contains_key(it)) {
+            // Instances of one group share their labels.
+            let mut others = self.by_context.values();
+            if !others.any(|it| it.labels(cluster, deployment)) {
+                Arc::make_mut(&mut self.recorded).remove(cluster, deployment);
+            }
         }
-        for (cluster, app) in &after.apps {
-            let known = recorded.of(cluster).get(&of(app)).map(|it| it.number);
+        for ((cluster, deployment), namespace) in after {
+            let known = self.recorded.of(&cluster);
+            let known = known.get(&deployment).map(|it| it.number);
             let number = known.unwrap_or_else(|| {
                 self.last += 1;
                 self.last
             });
-            let namespace = Arc::clone(&after.namespace);
-            let deployment = RecordedDeployment { namespace, number };
-            recorded.insert(cluster, of(app), deployment);
+            let recorded = RecordedDeployment { namespace, number };
+            Arc::make_mut(&mut self.recorded).insert(&cluster, deployment, recorded);
         }
     }
 
@@ -90,6 +119,7 @@ mod tests {
     fn deployments(apps: &[(&str, &str)]) -> ContextDeployments {
         let apps = apps.iter();
         ContextDeployments {
+            context: "7".parse().ok(),
             namespace: "web".into(),
             apps: apps
                 .map(|(cluster, app)| (cluster.parse().unwrap(), Arc::from(*app)))

@@ -1,6 +1,7 @@
 //! The run of the pipeline: one step after the other, for as long as the server runs.
 
 use std::collections::BTreeSet;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -54,11 +55,27 @@ pub enum RunError {
 
 impl PipelineRun {
     /// Handles events as they come, follows swaps of interpreters, and rechecks verdicts that are due,
-    /// until `shutdown`. Steps block, so each is done on a thread of its own.
+    /// until `shutdown`. Steps block, so each is done on a thread of its own; reports are stored on another one.
     ///
     /// # Errors
     /// [`RunError`]: nothing that was stored is lost, but nothing is followed any more.
-    pub async fn run(mut self, shutdown: CancellationToken) -> Result<(), RunError> {
+    pub async fn run(self, shutdown: CancellationToken) -> Result<(), RunError> {
+        let bundles = self.pipeline.bundles().clone();
+        let contexts = self.pipeline.contexts().clone();
+        let storing = CancellationToken::new();
+        let mut stored = pin!(bundles.run(contexts, storing.clone()));
+        tokio::select! {
+            done = self.steps(shutdown) => {
+                done?;
+                // What the last step left is stored too.
+                storing.cancel();
+                stored.await
+            }
+            ended = &mut stored => ended,
+        }
+    }
+
+    async fn steps(mut self, shutdown: CancellationToken) -> Result<(), RunError> {
         let thread = BackgroundThread::start("pipeline").map_err(Error::from)?;
         let (mut pipeline, clock) = (self.pipeline, self.clock);
         let mut recheck_at_ms: Option<i64> = Some(clock());

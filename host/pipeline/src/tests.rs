@@ -1,9 +1,11 @@
 mod found;
+mod groups;
 mod history;
 mod live;
 mod running;
 mod seen;
 mod stage;
+mod stored;
 
 use stage::{Heard, Stage, deployments};
 

@@ -82,7 +82,7 @@ impl Problem {
             },
             Refusal::Conflict(why) => Self::new(StatusCode::CONFLICT, why),
             Refusal::Changed(why) => Self::new(StatusCode::PRECONDITION_FAILED, why),
-            Refusal::Busy(why) => Self {
+            Refusal::Busy(why) | Refusal::Unavailable(why) => Self {
                 retry_after: Some(RETRY_AFTER_S),
                 ..Self::new(StatusCode::SERVICE_UNAVAILABLE, why)
             },

@@ -1,13 +1,22 @@
-//! The data folder of a server: its store, its compiled interpreters, and what was last known.
+//! The data folder of a server (its store, its compiled interpreters, and what was last known), and the store of
+//! `AppContext`s, which may be elsewhere.
 
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kindsight_pipeline::RememberedFile;
-use kindsight_store::{Error as StoreError, RedbStore, Store, chain};
+use kindsight_store::{
+    Error as StoreError, EtcdOptions, RedbStore, Store, StoreAddress, chain, read_only,
+};
 
 use crate::error::Error;
+
+/// Name of the file of the store.
+const STORE: &str = "store.redb";
+
+/// Prefix of the keys of `AppContext`s, which are all that is read of a store that is observed.
+const CONTEXTS: &str = "/context/";
 
 /// Name of the file of what was last known.
 const REMEMBERED: &str = "remembered.redb";
@@ -15,10 +24,23 @@ const REMEMBERED: &str = "remembered.redb";
 /// Extension of one that was set aside; it replaces an earlier one.
 const ASIDE: &str = "set-aside";
 
+/// Where a server keeps its state.
+#[derive(Debug, Clone, Default)]
+pub struct StoreSettings {
+    /// The store; without one a file in the data folder.
+    pub address: Option<StoreAddress>,
+    /// The way into an etcd.
+    pub etcd: EtcdOptions,
+    /// Reads the `AppContext`s of the store and writes nothing to it: everything else is in the data folder.
+    pub observes: bool,
+}
+
 /// A folder that one server at a time keeps its state in.
 pub struct DataDir {
-    /// The store in it.
+    /// The store of records and of the catalog.
     pub store: Arc<dyn Store>,
+    /// The store of `AppContext`s, which may be the same.
+    pub contexts: Arc<dyn Store>,
     /// The folder of compiled components in it.
     pub cache: PathBuf,
     /// What was last known before the start; none where the file cannot be used.
@@ -26,24 +48,81 @@ pub struct DataDir {
 }
 
 impl DataDir {
-    /// Opens a folder. One that is missing is made, and only its owner may look into it.
+    /// Opens a folder with its own store. One that is missing is made, and only its owner may look into it.
     ///
     /// # Errors
-    /// [`Error::DataDir`] where it cannot be made, [`Error::OpenStore`] where its store cannot be
-    /// opened: another server has it open, or a later release wrote it.
+    /// As [`DataDir::open_with`].
     pub fn open(path: &Path) -> Result<Self, Error> {
+        Self::open_with(path, &StoreSettings::default())
+    }
+
+    /// Opens a folder and a store. A folder that is missing is made, and only its owner may look into it.
+    ///
+    /// # Errors
+    /// [`Error::DataDir`] where it cannot be made, [`Error::OpenStore`] where a store cannot be opened: another
+    /// server has it open, a later release wrote it, or an etcd does not answer or lets nobody in;
+    /// [`Error::NotObserved`] for a store that cannot be observed.
+    pub fn open_with(path: &Path, settings: &StoreSettings) -> Result<Self, Error> {
         let mut builder = std::fs::DirBuilder::new();
         let made = builder.recursive(true).mode(0o700).create(path);
         made.map_err(|source| Error::DataDir {
             path: path.to_owned(),
             source,
         })?;
-        let store = RedbStore::open(&path.join("store.redb")).map_err(Error::OpenStore)?;
+        let own = StoreAddress::File(path.join(STORE));
+        let (store, contexts) = open_stores(&own, settings)?;
         Ok(Self {
-            store: Arc::new(store),
+            store,
+            contexts,
             cache: path.join("aot"),
             remembered: open_remembered(&path.join(REMEMBERED)),
         })
+    }
+}
+
+type Stores = (Arc<dyn Store>, Arc<dyn Store>);
+
+/// Opens the store of records and that of contexts.
+fn open_stores(own: &StoreAddress, settings: &StoreSettings) -> Result<Stores, Error> {
+    let StoreSettings {
+        address,
+        etcd,
+        observes,
+    } = settings;
+    if !observes {
+        let store = open_store(address.as_ref().unwrap_or(own), etcd)?;
+        return Ok((Arc::clone(&store), store));
+    }
+    let observed = observed(address.as_ref())?;
+    let etcd = EtcdOptions {
+        watched: CONTEXTS.to_owned(),
+        ..etcd.clone()
+    };
+    // First what may not answer.
+    let contexts = read_only(open_store(observed, &etcd)?);
+    Ok((open_store(own, &etcd)?, contexts))
+}
+
+fn open_store(address: &StoreAddress, etcd: &EtcdOptions) -> Result<Arc<dyn Store>, Error> {
+    kindsight_store::open(address, etcd).map_err(|source| Error::OpenStore {
+        address: address.to_string(),
+        source,
+    })
+}
+
+/// The store that is observed: the etcd of another orchestrator.
+fn observed(address: Option<&StoreAddress>) -> Result<&StoreAddress, Error> {
+    match address {
+        Some(address @ StoreAddress::Etcd(_)) => Ok(address),
+        Some(StoreAddress::File(_)) => Err(Error::NotObserved(
+            "a store in a file belongs to one server at a time; leave `--observe` out, or name the etcd of an orchestrator",
+        )),
+        Some(StoreAddress::Memory) => Err(Error::NotObserved(
+            "a store in memory is this server's own; name the etcd of an orchestrator",
+        )),
+        None => Err(Error::NotObserved(
+            "`--observe` needs the etcd of an orchestrator, such as `--store etcd://HOST:2379`",
+        )),
     }
 }
 

@@ -35,9 +35,17 @@ pub enum Error {
         /// The reason.
         source: std::io::Error,
     },
-    /// The store in the data folder cannot be opened.
-    #[error("open the store")]
-    OpenStore(#[source] kindsight_store::Error),
+    /// A store cannot be opened.
+    #[error("open the store {address}")]
+    OpenStore {
+        /// Its address.
+        address: String,
+        /// The reason.
+        source: kindsight_store::Error,
+    },
+    /// The store cannot be observed.
+    #[error("nothing to observe: {0}")]
+    NotObserved(&'static str),
     /// The machine does not give the threads of the executor.
     #[error("start the async runtime")]
     Runtime(#[source] std::io::Error),

@@ -53,7 +53,7 @@ pub use {
 
 pub use clock::now_ms;
 pub use comparison::{ComponentComparer, ComponentFile};
-pub use data_dir::DataDir;
+pub use data_dir::{DataDir, StoreSettings};
 pub use demo::Demo;
 pub use documents::{Document, Group, read_documents};
 pub use engine::{

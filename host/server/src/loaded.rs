@@ -4,15 +4,14 @@ use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use kindsight_appcontext::Records;
+use kindsight_appcontext::{AppContexts, Records};
 use kindsight_catalog::{
     Catalog, CatalogOptions, ComponentDirectory, follow_hosts, run_breaker, watch_directory,
 };
 use kindsight_model::ClusterName;
-use kindsight_pipeline::{Pipeline, PipelineRun, Unsynced, follow};
+use kindsight_pipeline::{Loaded as StoredUpTo, Pipeline, PipelineRun, Stores, Unsynced, follow};
 use kindsight_rest::{AppState, Ended};
 use kindsight_status::ReadModel;
-use kindsight_store::Revision;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc, watch};
 
@@ -37,8 +36,8 @@ pub(crate) struct Loaded {
     swapped: Arc<Notify>,
     read_model: Arc<ReadModel>,
     pipeline: Pipeline,
-    /// Everything in the store up to this revision is loaded.
-    revision: Revision,
+    /// The revisions up to which everything in the stores is loaded.
+    up_to: StoredUpTo,
 }
 
 impl Loaded {
@@ -48,7 +47,8 @@ impl Loaded {
         let catalog = open_catalog(&settings, &swapped)?;
         let read_model = Arc::new(ReadModel::default());
         let mut pipeline = Pipeline::new(
-            Arc::clone(&settings.store),
+            AppContexts::new(Arc::clone(&settings.contexts)),
+            Records::new(Arc::clone(&settings.store)),
             Arc::clone(catalog.interpreters()),
             Arc::clone(&read_model),
         )
@@ -59,14 +59,14 @@ impl Loaded {
         if let Some(file) = &mut settings.remembered {
             pipeline.remember(file, now_ms());
         }
-        let revision = pipeline.load(now_ms()).map_err(Error::Load)?.revision;
+        let up_to = pipeline.load(now_ms()).map_err(Error::Load)?;
         Ok(Self {
             settings,
             catalog: Arc::new(catalog),
             swapped,
             read_model,
             pipeline,
-            revision,
+            up_to,
         })
     }
 
@@ -92,15 +92,12 @@ impl Loaded {
             let following = sources.follow(changes);
             tasks.spawn("follower of the configuration", infallible(following));
         }
-        let contexts = self.pipeline.contexts().clone();
-        let records = Records::new(Arc::clone(&self.settings.store));
-        let following = follow(
-            contexts,
-            records,
-            self.revision,
-            events_tx,
-            tasks.shutdown(),
-        );
+        let stores = Stores {
+            contexts: self.pipeline.contexts().clone(),
+            connection: self.settings.contexts.connection(),
+            records: self.pipeline.records().clone(),
+        };
+        let following = follow(stores, self.up_to, events_tx, tasks.shutdown());
         tasks.spawn("follower of the store", infallible(following));
         let run = PipelineRun {
             pipeline: self.pipeline,
@@ -131,11 +128,11 @@ impl Loaded {
             tasks.spawn("watcher of the directory of interpreters", watching);
         }
         let state = AppState {
-            read_model: self.read_model,
+            read_model: Arc::clone(&self.read_model),
             judge: Arc::new(InterpretApi::new(Arc::clone(self.catalog.interpreters()))),
             catalog: Arc::new(catalog_api),
             missing: missing(&unsynced),
-            notes: notes(self.catalog),
+            notes: notes(self.catalog, self.read_model),
             clock: Arc::new(now_ms),
             access: Arc::new(self.settings.access),
             limits: self.settings.rest_limits,
@@ -188,9 +185,20 @@ fn missing(unsynced: &Arc<Unsynced>) -> Arc<dyn Fn() -> Vec<String> + Send + Syn
     })
 }
 
-/// Answers `GET /readyz`: what the circuit breaker found and what could not be loaded, in words.
-fn notes(catalog: Arc<Catalog>) -> Arc<dyn Fn() -> Vec<String> + Send + Sync> {
-    Arc::new(move || [catalog.breaker_notes(), catalog.unavailable_notes()].concat())
+/// Answers `GET /readyz`: what the circuit breaker found, what could not be loaded, and a store that is away,
+/// in words.
+fn notes(
+    catalog: Arc<Catalog>,
+    read_model: Arc<ReadModel>,
+) -> Arc<dyn Fn() -> Vec<String> + Send + Sync> {
+    Arc::new(move || {
+        let away = read_model.inspect(|it| it.store_away().map(|it| it.reason.to_string()));
+        let away = away.map(|reason| {
+            format!("the store of AppContexts is away, and answers are what was last read from it: {reason}")
+        });
+        let store = away.into_iter().collect();
+        [store, catalog.breaker_notes(), catalog.unavailable_notes()].concat()
+    })
 }
 
 async fn infallible(task: impl Future<Output = ()>) -> Result<(), Infallible> {

@@ -18,8 +18,10 @@ use crate::error::Error;
 /// Everything a server is started with. [`Settings::new`] has the defaults of `kindsight serve`, at a
 /// free port of the loopback address.
 pub struct Settings {
-    /// Keeps `AppContext`s, records and the catalog of interpreters.
+    /// Keeps records and the catalog of interpreters.
     pub store: Arc<dyn Store>,
+    /// Keeps `AppContext`s: the same store by default, or that of another orchestrator.
+    pub contexts: Arc<dyn Store>,
     /// What was last known before the start, and where it is kept; without one every start begins anew.
     pub remembered: Option<RememberedFile>,
     /// The folder of compiled components; without one everything is compiled at each start.
@@ -70,9 +72,10 @@ pub(crate) fn check_clusters(clusters: &[ClusterSource]) -> Result<(), Error> {
 }
 
 impl Settings {
-    /// The defaults, over a store.
+    /// The defaults, over one store.
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self {
+            contexts: Arc::clone(&store),
             store,
             remembered: None,
             cache: None,

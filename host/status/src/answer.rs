@@ -14,6 +14,7 @@ use crate::problem::{KNOWN_COUNTED_MAX, QueryError, first_of, known, not_found, 
 use crate::query::{Instance, StatusQuery};
 use crate::read_model::{Name, Subject};
 use crate::record::ActionView;
+use crate::store::StoreAway;
 use crate::view::{ClusterView, ContextView};
 
 mod faults;
@@ -103,6 +104,7 @@ impl Subject {
             },
             status: None,
             message: None,
+            store: self.store.as_deref().map(StoreAway::shown),
             rsync_status: BTreeMap::new(),
             cluster_status: BTreeMap::new(),
             readiness: Readiness::default(),

@@ -14,6 +14,7 @@ use crate::moment::moment;
 use crate::problem::{QueryError, known, not_found, unknown};
 use crate::query::StatusQuery;
 use crate::read_model::{ReadModel, Snapshot, Subject};
+use crate::store::StoreAway;
 use crate::tally::Place;
 use crate::view::ClusterView;
 
@@ -27,6 +28,7 @@ pub const APPLICATIONS_SHOWN_MAX: usize = 10_000;
 #[derive(Debug)]
 pub struct Applications {
     subjects: Vec<Subject>,
+    pub(crate) store: Option<StoreAway>,
     query: ApplicationQuery,
 }
 
@@ -36,7 +38,8 @@ impl ReadModel {
     /// # Errors
     /// [`QueryError::NotFound`] for a name that no application has, and for a cluster that nobody knows.
     pub fn applications(&self, query: &ApplicationQuery) -> Result<Applications, QueryError> {
-        let subjects = self.inspect(|snapshot| snapshot.named(query));
+        let (subjects, store) =
+            self.inspect(|snapshot| (snapshot.named(query), snapshot.store_away().cloned()));
         // Texts are written without the lock.
         if let Some(name) = &query.name
             && subjects.is_empty()
@@ -49,6 +52,7 @@ impl ReadModel {
         }
         let applications = Applications {
             subjects,
+            store,
             query: query.clone(),
         };
         self.check_clusters(&applications)?;
@@ -108,7 +112,10 @@ impl Applications {
 
     /// The answer, in order of the names.
     pub fn answer(&self) -> ApplicationList<'_> {
-        let mut list = ApplicationList::default();
+        let mut list = ApplicationList {
+            store: self.store.as_ref().map(StoreAway::shown),
+            ..ApplicationList::default()
+        };
         let mut more = 0;
         for subject in &self.subjects {
             let Some(application) = self.selected(subject) else {

@@ -44,6 +44,7 @@ fn is_same_head<R>(before: &Status<'_, R>, after: &Status<'_, R>) -> bool {
         && before.state == after.state
         && before.status == after.status
         && before.message == after.message
+        && before.store == after.store
         && before.rsync_status == after.rsync_status
         && before.cluster_status == after.cluster_status
         && before.readiness == after.readiness
@@ -58,6 +59,7 @@ fn with_apps<'a, R>(status: &Status<'a, R>, apps: Vec<App<'a>>) -> Status<'a> {
         state: status.state.clone(),
         status: status.status.clone(),
         message: status.message.clone(),
+        store: status.store.clone(),
         rsync_status: status.rsync_status.clone(),
         cluster_status: status.cluster_status.clone(),
         readiness: status.readiness.clone(),

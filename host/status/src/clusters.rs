@@ -10,20 +10,25 @@ use crate::FAULTS_SHOWN_MAX;
 use crate::connection::{ConnectionView, FactsView};
 use crate::moment::moment;
 use crate::read_model::ReadModel;
+use crate::store::StoreAway;
 
 /// Every cluster that is configured, as it was at one moment.
 #[derive(Debug)]
-pub struct Clusters(Vec<(ClusterName, Arc<ConnectionView>)>);
+pub struct Clusters {
+    connections: Vec<(ClusterName, Arc<ConnectionView>)>,
+    store: Option<StoreAway>,
+}
 
 impl ReadModel {
     /// Every cluster that is configured.
     pub fn clusters(&self) -> Clusters {
         self.inspect(|snapshot| {
             let all = snapshot.connections();
-            Clusters(
-                all.map(|(name, it)| (name.clone(), Arc::clone(it)))
-                    .collect(),
-            )
+            let all = all.map(|(name, it)| (name.clone(), Arc::clone(it)));
+            Clusters {
+                connections: all.collect(),
+                store: snapshot.store_away().cloned(),
+            }
         })
     }
 }
@@ -31,9 +36,13 @@ impl ReadModel {
 impl Clusters {
     /// The answer, in order of the names.
     pub fn answer(&self) -> ClusterList<'_> {
-        let clusters = self.0.iter().map(|(name, it)| connection(name, it));
+        let clusters = self
+            .connections
+            .iter()
+            .map(|(name, it)| connection(name, it));
         ClusterList {
             clusters: clusters.collect(),
+            store: self.store.as_ref().map(StoreAway::shown),
         }
     }
 }

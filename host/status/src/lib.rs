@@ -35,6 +35,7 @@ mod read_model;
 mod record;
 mod resource_view;
 mod rollup;
+mod store;
 mod tally;
 mod transition;
 mod view;
@@ -68,6 +69,7 @@ pub use read_model::{
 pub use record::{ActionView, RecordView};
 pub use resource_view::{Report, ResourceView, Role, Staleness};
 pub use rollup::{Desired, Rollup, RollupResult};
+pub use store::StoreAway;
 pub use transition::{
     Before, PhaseState, ResourceId, TRANSITION_MESSAGE_BYTES_MAX, Transition, awaits_reports,
     object_mark, transitions,

@@ -15,6 +15,7 @@ use crate::history::Histories;
 use crate::problem::{QueryError, known, not_found, unknown};
 use crate::query::StatusQuery;
 use crate::record::RecordView;
+use crate::store::StoreAway;
 use crate::view::ContextView;
 
 pub(crate) use subject::Name;
@@ -53,6 +54,8 @@ pub struct Snapshot {
     found: BTreeMap<DigName, Arc<ContextView>>,
     /// Connections to the clusters that are configured.
     connections: BTreeMap<ClusterName, Arc<ConnectionView>>,
+    /// The store of contexts, while it is away.
+    pub(crate) store: Option<Arc<StoreAway>>,
 }
 
 impl Snapshot {
@@ -128,7 +131,11 @@ impl ReadModel {
 
     /// Applies `change` under the write lock. Queries wait for it, so it only inserts and removes entries
     /// that were built before.
-    fn change<R>(&self, subject: ChangedSubject, change: impl FnOnce(&mut Snapshot) -> R) -> R {
+    pub(crate) fn change<R>(
+        &self,
+        subject: ChangedSubject,
+        change: impl FnOnce(&mut Snapshot) -> R,
+    ) -> R {
         let mut snapshot = self.write();
         let result = change(&mut snapshot);
         snapshot.generation += 1;

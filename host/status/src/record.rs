@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kindsight_model::{ContextId, LifecycleState};
 
 /// Lifecycle actions on a deployment intent group or a cluster.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecordView {
     /// The composite profile it is deployed with; clusters have none.
     pub profile: Option<Arc<str>>,

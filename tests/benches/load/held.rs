@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use kindsight_appcontext::{AppContexts, ContextMeta, NewApp, NewCluster, NewContext};
+use kindsight_appcontext::{AppContexts, ContextMeta, NewApp, NewCluster, NewContext, Records};
 use kindsight_clusters::ClusterEvent;
 use kindsight_interpreter::{Interpreters, Limits};
 use kindsight_model::{Bundle, DeploymentId, DigName, Source, decode_bundle, decode_status};
@@ -51,7 +51,12 @@ pub(crate) fn print() {
     let id = CONTEXT.parse().expect("an identity");
     contexts.create_as(&id, &context()).expect("a context");
     let read_model = Arc::new(ReadModel::default());
-    let mut pipeline = Pipeline::new(store, Arc::new(interpreters), Arc::clone(&read_model));
+    let mut pipeline = Pipeline::new(
+        contexts,
+        Records::new(store),
+        Arc::new(interpreters),
+        Arc::clone(&read_model),
+    );
     let _ = pipeline.load(0).expect("a store that can be read");
     let templates = templates();
 

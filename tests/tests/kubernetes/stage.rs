@@ -107,6 +107,7 @@ impl Stage {
             store,
             cache,
             remembered,
+            ..
         } = DataDir::open(data).expect("a data folder");
         assert!(remembered.is_some(), "the file is in use");
         let clusters = self.clusters.iter().zip(&self.proxies);

@@ -24,6 +24,10 @@ pub enum Refusal {
     /// Too many commands of its kind at a time. The same command may succeed later.
     #[error("{0}")]
     Busy(String),
+    /// The store is away; in words for the reader, with what became of the change. The same command may succeed
+    /// later.
+    #[error("{0}")]
+    Unavailable(String),
     /// A step of the load refused the component, or its settings. The same command fails again.
     #[error("{step}: {why}")]
     Refused {

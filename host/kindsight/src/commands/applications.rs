@@ -11,6 +11,7 @@ use kindsight_server::now_ms;
 use crate::age::age;
 use crate::client::{self, Request};
 use crate::output_format::OutputFormat;
+use crate::store_line;
 use crate::table::Table;
 
 /// Path of the list below the server's address.
@@ -143,6 +144,7 @@ fn print(mut to: impl Write, list: &ApplicationList<'_>, now_ms: i64) -> io::Res
         ])?;
     }
     table.flush()?;
+    store_line::print(&mut to, list.store.as_ref())?;
     if list.applications.is_empty() {
         writeln!(to, "no applications")?;
     }

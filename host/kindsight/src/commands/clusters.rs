@@ -11,6 +11,7 @@ use kindsight_server::now_ms;
 use crate::age::age;
 use crate::client::{self, Request};
 use crate::output_format::OutputFormat;
+use crate::store_line;
 use crate::table::Table;
 
 /// Maximum number of Kinds that are not covered for the same reason and told one by one.
@@ -91,6 +92,7 @@ fn print(mut to: impl Write, list: &ClusterList<'_>, now_ms: i64) -> io::Result<
         }
     }
     table.flush()?;
+    store_line::print(&mut to, list.store.as_ref())?;
     if list.clusters.is_empty() {
         writeln!(to, "no clusters are configured")?;
     }

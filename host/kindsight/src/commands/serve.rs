@@ -36,13 +36,15 @@ pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
 fn settings(args: ServeArgs, cluster_changes: ClusterChanges) -> anyhow::Result<Settings> {
     let DataDir {
         store,
+        contexts,
         cache,
         remembered,
-    } = DataDir::open(&args.data_dir)?;
+    } = DataDir::open_with(&args.data_dir, &args.store.settings()?)?;
     let limits = args.interpreter_limits.limits();
     let clusters = cluster_changes.borrow().clone();
     Ok(Settings {
         store,
+        contexts,
         remembered,
         cache: Some(cache),
         interpreters: args.interpreters,

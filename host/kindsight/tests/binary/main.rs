@@ -19,3 +19,4 @@ mod local;
 mod process;
 mod serve;
 mod stopping;
+mod store;

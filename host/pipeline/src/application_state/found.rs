@@ -20,6 +20,7 @@ impl ApplicationState {
             meta: Some(name),
             namespace: "".into(),
             status: None,
+            status_context: None,
             faults: Vec::new(),
             apps: Vec::new(),
             shown_by: Arc::clone(set),

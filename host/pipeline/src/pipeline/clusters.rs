@@ -9,6 +9,8 @@ use kindsight_status::{
 };
 
 use super::Pipeline;
+use crate::judge::Judge;
+use crate::placement::Placement;
 
 /// Maximum number of Kinds that are told not to be covered; the first ones are kept.
 const NOT_COVERED_MAX: usize = 100;
@@ -52,9 +54,7 @@ impl Pipeline {
                 tracing::info!(%cluster, %deployment, "cluster no longer reports on this app");
                 self.unclaimed
                     .forget(|of, it| *of == cluster && it.deployment == deployment);
-                self.change(&deployment, &cluster, now_ms, |placement, _| {
-                    placement.silent(now_ms)
-                });
+                self.change(&deployment, &cluster, now_ms, |it| it.silent(now_ms));
             }
             ClusterEvent::Deployment { cluster, report } => {
                 self.report_seen(&cluster, *report, now_ms);
@@ -83,8 +83,8 @@ impl Pipeline {
             } => {
                 tracing::warn!(%cluster, origin, error, "report not readable");
                 if let Some(deployment) = deployment {
-                    self.change(&deployment, &cluster, now_ms, |placement, _| {
-                        placement.fault(origin, &error, may_be_newer, now_ms)
+                    self.change(&deployment, &cluster, now_ms, |placement| {
+                        placement.fault(origin.clone(), &error, may_be_newer, now_ms)
                     });
                 }
             }
@@ -126,6 +126,14 @@ impl Pipeline {
     fn synced(&mut self, cluster: &ClusterName, now_ms: i64) {
         self.unreachable.remove(cluster);
         self.forget_remembered(cluster, now_ms);
+        let interpreters = Arc::clone(&self.interpreters);
+        for (key, state) in &mut self.states {
+            let bring_back =
+                |it: &mut Placement, judge: Judge<'_>| it.bring_back_live(judge, now_ms);
+            if state.judge_all(cluster, &interpreters, bring_back) {
+                self.publisher.publish(key, state.view(key), now_ms);
+            }
+        }
         self.change_all(cluster, now_ms, |placement| placement.synced(now_ms));
         self.change_connection(cluster, now_ms, |it| {
             if it.state != ConnectionState::Connected {

@@ -1,62 +1,44 @@
 //! Reports of clusters on the apps of `AppContext`s.
 
-use kindsight_appcontext::Recorded;
+use std::sync::Arc;
+
 use kindsight_clusters::DeploymentReport;
-use kindsight_model::{Bundle, ClusterName, DeploymentId};
+use kindsight_model::{Bundle, ClusterName, ContextId, DeploymentId};
 use kindsight_status::ApplicationKey;
-use kindsight_store::{Revision, chain};
 
 use super::Pipeline;
 use crate::judge::Judge;
 use crate::placement::Placement;
 
-/// Maximum number of own changes that the store has not notified of yet; of more, the oldest is forgotten
-/// and read again.
-const OWN_REVISIONS_MAX: usize = 64 * 1024;
-
 impl Pipeline {
-    /// Stores a bundle, and judges it where it changed.
+    /// Judges a bundle, publishes it, and lets it be stored behind that where its context is ours.
     pub(super) fn report(&mut self, cluster: &ClusterName, mut bundle: Bundle, now_ms: i64) {
-        let key = ApplicationKey::Context(bundle.deployment.context.clone());
-        if !self.states.contains_key(&key) {
-            // The context was written, but the store has not notified of it yet. Read before the report is
-            // stored: what is stored tells what its reporter covers.
-            self.refresh(&bundle.deployment.context.clone(), now_ms);
+        let context = bundle.deployment.context.clone();
+        if self.references.shown_by(&context).is_empty() && self.store_away.is_none() {
+            // The context may be written, and the store has not notified of it yet.
+            self.refresh(&context, now_ms);
         }
-        let state = self.states.get(&key);
-        if let Some(placement) = state.and_then(|it| it.placement(&bundle.deployment.app, cluster))
-        {
-            placement.complete(&mut bundle);
+        let (mut is_placed, mut is_own) = (false, false);
+        for id in self.references.shown_by(&context) {
+            is_own |= self.groups.is_own(&id);
+            let state = self.states.get(&ApplicationKey::Context(id));
+            let app = &bundle.deployment.app;
+            if let Some(placement) = state.and_then(|it| it.placement(app, cluster)) {
+                placement.complete(&mut bundle);
+                is_placed = true;
+            }
         }
-        let DeploymentId { context, app } = &bundle.deployment;
-        let recorded = self
-            .contexts
-            .record_bundle(context, app, cluster, &bundle.status_json);
-        match recorded {
-            Ok(Recorded::Written(revision)) => self.note_own(revision),
-            Ok(Recorded::Unchanged) => {}
-            Ok(Recorded::NotFound) => {
-                tracing::warn!(%cluster, deployment = %bundle.deployment, "report on an app that no AppContext sends to this cluster; it waits for one");
-                self.unclaimed.keep(cluster.clone(), bundle);
-                return;
-            }
-            Err(error) => {
-                // Published although it is not stored: the current state matters more than the state
-                // after a restart, and the next report tries again.
-                tracing::error!(%cluster, deployment = %bundle.deployment, error = chain(&error), "report not stored");
-            }
+        if !is_placed {
+            tracing::warn!(%cluster, deployment = %bundle.deployment, "report on an app that no AppContext sends to this cluster; it waits for one");
+            self.unclaimed.keep(cluster.clone(), bundle);
+            return;
         }
         let deployment = bundle.deployment.clone();
-        if !self.states.contains_key(&key) {
-            // The context was written, but the store has not notified of it yet.
-            self.refresh(&deployment.context, now_ms);
+        let status_json = Arc::clone(&bundle.status_json);
+        self.take_report(&deployment, cluster, now_ms, bundle, Placement::report);
+        if is_own {
+            self.bundles.push(deployment, cluster.clone(), status_json);
         }
-        let mut is_set_back = false;
-        self.change(&deployment, cluster, now_ms, |placement, judge| {
-            is_set_back = placement.report(bundle, judge, now_ms);
-            true
-        });
-        self.note_report(&key, is_set_back);
     }
 
     /// Judges what is seen of an app that no monitor reports on. It is not stored: what is stored beside a
@@ -69,22 +51,44 @@ impl Pipeline {
     ) {
         let deployment = report.deployment.clone();
         let unreachable = self.unreachable.get(cluster).cloned();
-        let mut is_set_back = false;
-        self.change(&deployment, cluster, now_ms, |placement, judge| {
-            is_set_back = placement.report_seen(report, judge, now_ms);
+        let take = |placement: &mut Placement, report, judge: Judge<'_>, now_ms| {
+            let is_set_back = placement.report_seen(report, judge, now_ms);
             // While a part of the cluster is not heard, what came may be out of date too.
             if let Some(cause) = &unreachable {
                 placement.unreachable(cause);
             }
-            true
-        });
-        self.note_report(&ApplicationKey::Context(deployment.context), is_set_back);
+            is_set_back
+        };
+        self.take_report(&deployment, cluster, now_ms, report, take);
     }
 
-    fn note_own(&mut self, revision: Revision) {
-        self.own_revisions.insert(revision);
-        if self.own_revisions.len() > OWN_REVISIONS_MAX {
-            self.own_revisions.pop_first();
+    /// Hands a report to every context that it is about: all instances of a group that are reported under the
+    /// id of one.
+    fn take_report<R: Clone>(
+        &mut self,
+        deployment: &DeploymentId,
+        cluster: &ClusterName,
+        now_ms: i64,
+        report: R,
+        take: impl Fn(&mut Placement, R, Judge<'_>, i64) -> bool,
+    ) {
+        let mut ids = self.references.shown_by(&deployment.context);
+        let mut report = Some(report);
+        while let Some(id) = ids.pop() {
+            let is_last = ids.is_empty();
+            let mut is_set_back = false;
+            self.change_one(&id, &deployment.app, cluster, now_ms, |placement, judge| {
+                let report = if is_last {
+                    report.take()
+                } else {
+                    report.clone()
+                };
+                if let Some(report) = report {
+                    is_set_back = take(placement, report, judge, now_ms);
+                }
+                true
+            });
+            self.note_report(&ApplicationKey::Context(id), is_set_back);
         }
     }
 
@@ -98,16 +102,28 @@ impl Pipeline {
         }
     }
 
-    /// Changes one placement, and publishes it where `change` says that it did.
+    /// Changes the placements that a deployment is shown at, and publishes each where `change` says that it did.
     pub(super) fn change(
         &mut self,
         deployment: &DeploymentId,
         cluster: &ClusterName,
         now_ms: i64,
+        change: impl Fn(&mut Placement) -> bool,
+    ) {
+        for id in self.references.shown_by(&deployment.context) {
+            self.change_one(&id, &deployment.app, cluster, now_ms, |it, _| change(it));
+        }
+    }
+
+    fn change_one(
+        &mut self,
+        id: &ContextId,
+        app: &str,
+        cluster: &ClusterName,
+        now_ms: i64,
         change: impl FnOnce(&mut Placement, Judge<'_>) -> bool,
     ) {
-        let DeploymentId { context, app } = deployment;
-        let key = ApplicationKey::Context(context.clone());
+        let key = ApplicationKey::Context(id.clone());
         if let Some(state) = self.states.get_mut(&key)
             && state.change(app, cluster, &self.interpreters, change)
         {

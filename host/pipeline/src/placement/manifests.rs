@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kindsight_appcontext::ResourceSnapshot;
-use kindsight_model::manifest;
+use kindsight_model::{Hook, RsyncStatus, manifest};
 use kindsight_status::Expected;
 
 /// The resources that were sent, and the faults of their manifests.
@@ -17,7 +17,7 @@ impl Manifests {
     /// Reads the manifests. One that cannot be read is a fault; its resource stays.
     pub(super) fn read(resources: &[ResourceSnapshot]) -> Self {
         let mut manifests = Self::default();
-        for resource in resources {
+        for resource in resources.iter().filter(|it| is_expected(it)) {
             let expected = manifests.expect(resource);
             manifests.expected.push(expected);
         }
@@ -41,5 +41,17 @@ impl Manifests {
             None => {}
         }
         Expected::without_manifest(name, kind, *status)
+    }
+}
+
+/// Returns whether a resource has to be there in normal operation. Hooks of other moments than the installation
+/// are missing until their moment comes, and are expected once they were sent.
+fn is_expected(resource: &ResourceSnapshot) -> bool {
+    match resource.hook {
+        None | Some(Hook::CrdInstall | Hook::PreInstall | Hook::PostInstall) => true,
+        Some(_) => matches!(
+            resource.status,
+            Some(RsyncStatus::Applied | RsyncStatus::Failed | RsyncStatus::Retrying)
+        ),
     }
 }

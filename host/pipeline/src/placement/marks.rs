@@ -60,7 +60,7 @@ impl Placement {
     }
 
     /// Replaces the staleness and the faults in the view, without projecting the resources again.
-    fn mark(&mut self, mark: impl FnOnce(&mut Staleness) -> bool) -> bool {
+    pub(super) fn mark(&mut self, mark: impl FnOnce(&mut Staleness) -> bool) -> bool {
         let is_new = mark(&mut self.staleness);
         if is_new && let Some(view) = &self.view {
             let view = view.with_report(self.report_state(), self.faults());

@@ -29,6 +29,7 @@ impl Placement {
         let is_set_back = self.discard_recheck();
         self.staleness = Staleness::default();
         self.unreadable.clear();
+        self.stored.reported(None);
         self.report_faults = [faults, faults_of(&rejected)].concat();
         self.covered = Arc::new(covered);
         self.related = related.into();

@@ -7,6 +7,9 @@ use kindsight_status::Staleness as Shown;
 /// The reason of a report on which the cluster no longer reports.
 const SILENT: &str = "the cluster no longer reports on this app; its last report is shown";
 
+/// The reason of a report of a cluster that its orchestrator cannot reach.
+const RETRYING: &str = "the orchestrator cannot reach the cluster and tries again; the last report that it stored is shown";
+
 /// The reason of a report of a cluster that is no longer configured.
 const REMOVED: &str = "the cluster is no longer configured; its last report is shown";
 
@@ -26,6 +29,10 @@ pub(super) struct Staleness {
     removed: Option<Shown>,
     /// A report that may be newer cannot be read.
     unreadable: Option<Shown>,
+    /// The orchestrator that stored the report cannot reach the cluster.
+    retrying: Option<Shown>,
+    /// The store that the report comes from is away.
+    store_away: Option<Shown>,
 }
 
 impl Staleness {
@@ -44,6 +51,8 @@ impl Staleness {
             &self.silent,
             &self.removed,
             &self.unreadable,
+            &self.retrying,
+            &self.store_away,
         ];
         causes.into_iter().flatten().min().cloned()
     }
@@ -71,6 +80,37 @@ impl Staleness {
     /// Marks the report as one from the store. Known causes stay.
     pub(super) fn remember(&mut self) {
         self.is_remembered = true;
+    }
+
+    /// Marks the cluster as one that its orchestrator cannot reach, which makes its report stale until a newer one.
+    pub(super) fn retrying(&mut self, now_ms: i64) {
+        self.retrying.get_or_insert_with(|| Shown {
+            since_ms: now_ms,
+            reason: RETRYING.into(),
+        });
+    }
+
+    /// Marks the cluster as one that its orchestrator reaches, or whose report is newer than what it said of it.
+    pub(super) fn reached(&mut self) {
+        self.retrying = None;
+    }
+
+    /// Marks the store of the report as away since then. Returns whether that is new.
+    pub(super) fn store_away(&mut self, cause: &Shown) -> bool {
+        let is_new = self.store_away.as_ref() != Some(cause);
+        self.store_away = Some(cause.clone());
+        is_new
+    }
+
+    /// Marks the store of the report as reached. Returns whether it was away.
+    pub(super) fn store_back(&mut self) -> bool {
+        self.store_away.take().is_some()
+    }
+
+    /// Marks the report as one of the cluster itself.
+    pub(super) fn is_live(&mut self) {
+        self.is_remembered = false;
+        self.retrying = None;
     }
 
     /// Marks the cluster as unreachable since then. Returns whether that changes anything.

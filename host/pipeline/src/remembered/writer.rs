@@ -95,7 +95,8 @@ impl Writer {
                     }
                     ChangedSubject::Dig(_)
                     | ChangedSubject::Cluster(_)
-                    | ChangedSubject::Connection(_) => {}
+                    | ChangedSubject::Connection(_)
+                    | ChangedSubject::Store => {}
                 },
                 Err(Lagged::Missed(_)) => self.is_all_changed = true,
                 Ok(None) | Err(Lagged::Closed) => return,

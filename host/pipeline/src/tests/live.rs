@@ -295,11 +295,13 @@ fn a_reporter_that_once_sent_any_kind_covers_every_kind_also_after_a_restart() {
         .create_as(&"7".parse().unwrap(), &new)
         .unwrap();
     stage.changed("7", 500);
+    stage.own(&["7"]);
     let hear = |stage: &mut Stage, status: &str| {
         let bundle = decode_status("7-a".parse().unwrap(), status.as_bytes()).unwrap();
         let cluster = "p+c".parse().unwrap();
         let event = ClusterEvent::Bundle { cluster, bundle };
         stage.pipeline.handle(Event::Cluster(event), 1000);
+        stage.store_bundles();
     };
     let state = |stage: &Stage| {
         stage.view("7").apps[0].clusters[0].resources()[0]
@@ -351,6 +353,7 @@ fn neither_the_store_nor_the_views_hold_the_content_of_a_secret() {
         2000,
     );
     assert!(!shown(&stage).contains("aHVudGVyMg"));
+    stage.store_bundles();
     let stored = stage.store.range("/").unwrap();
     for kindsight_store::Entry { key, value, .. } in stored.entries {
         let value = String::from_utf8_lossy(&value).into_owned();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kindsight_appcontext::{AppContexts, Records};
+use kindsight_appcontext::AppContexts;
 use kindsight_clusters::ClusterEvent;
 use kindsight_model::{ClusterName, ContextStatus};
 use tokio::sync::mpsc::channel;
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::stage::{Stage, deployments};
-use crate::{Event, PipelineRun, Unsynced, follow};
+use crate::{Event, PipelineRun, Stores, Unsynced, follow};
 
 fn now_ms() -> i64 {
     1000
@@ -26,11 +26,17 @@ async fn a_running_pipeline_follows_swaps_and_the_store_and_tells_what_was_repor
     let (swapped, shutdown) = (Arc::new(Notify::new()), CancellationToken::new());
     let cluster: ClusterName = "p+c".parse().unwrap();
     let unsynced = Arc::new(Unsynced::new(BTreeSet::from([cluster.clone()])));
-    let progress = stage.pipeline.progress();
     let contexts = AppContexts::new(Arc::clone(&stage.store));
-    let after = contexts.list().unwrap().revision;
+    let mut pipeline = stage.take_pipeline();
+    let loaded = pipeline.load(0).unwrap();
+    let progress = pipeline.progress();
+    let stores = Stores {
+        contexts: contexts.clone(),
+        connection: stage.store.connection(),
+        records: pipeline.records().clone(),
+    };
     let run = PipelineRun {
-        pipeline: stage.take_pipeline(),
+        pipeline,
         events_rx,
         swapped: Arc::clone(&swapped),
         inventory_rx,
@@ -39,14 +45,7 @@ async fn a_running_pipeline_follows_swaps_and_the_store_and_tells_what_was_repor
     };
     let tasks = TaskTracker::new();
     let running = tasks.spawn(run.run(shutdown.clone()));
-    let records = Records::new(Arc::clone(&stage.store));
-    let store = follow(
-        contexts.clone(),
-        records,
-        after,
-        events_tx.clone(),
-        shutdown.clone(),
-    );
+    let store = follow(stores, loaded, events_tx.clone(), shutdown.clone());
     tasks.spawn(store);
 
     let report = deployments(4500).event("1", "a");

@@ -4,10 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use kindsight_appcontext::{AppContexts, ContextMeta, NewApp, NewCluster, NewContext};
+use kindsight_appcontext::{
+    Action, AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, Records,
+};
 use kindsight_clusters::ClusterEvent;
 use kindsight_interpreter::{CodeCache, Interpreter, Interpreters, Limits};
-use kindsight_model::{Bundle, ContextId, DeploymentId, DigName, Source, decode_status};
+use kindsight_model::{
+    Bundle, ContextId, DeploymentId, DigName, LifecycleState, Source, decode_status,
+};
 use kindsight_status::{ContextView, ReadModel, ResourceView};
 use kindsight_store::{RedbStore, Store};
 
@@ -42,6 +46,10 @@ impl Stage {
                 .create_as(&id.parse().unwrap(), &context(apps))
                 .unwrap();
         }
+        let ids: Vec<&str> = contexts.iter().map(|(id, _)| *id).collect();
+        if !ids.is_empty() {
+            record(&store, &ids);
+        }
         // Beside the tests' own binary: compiled once, not once a test.
         let cache = std::env::current_exe().unwrap().with_extension("aot");
         let cache = CodeCache::open(&cache).unwrap();
@@ -54,11 +62,7 @@ impl Stage {
         let generic = (Source::BuiltIn, Arc::clone(&loaded["generic"]));
         interpreters.publish(vec![generic]).unwrap();
         let (interpreters, read_model) = (Arc::new(interpreters), Arc::new(ReadModel::default()));
-        let mut pipeline = Pipeline::new(
-            Arc::clone(&store),
-            Arc::clone(&interpreters),
-            Arc::clone(&read_model),
-        );
+        let mut pipeline = pipeline(&store, &interpreters, &read_model);
         let _ = pipeline.load(0).unwrap();
         assert!(!pipeline.swap_pending());
         Self {
@@ -85,8 +89,7 @@ impl Stage {
     /// Starts again, over what was kept and with these clusters.
     pub(super) fn start_again(&mut self, clusters: &[&str], gone_for: Duration, now_ms: i64) {
         self.read_model = Arc::default();
-        let (store, interpreters) = (Arc::clone(&self.store), Arc::clone(&self.interpreters));
-        let pipeline = Pipeline::new(store, interpreters, Arc::clone(&self.read_model));
+        let pipeline = pipeline(&self.store, &self.interpreters, &self.read_model);
         self.pipeline = pipeline.listing_gone_for(gone_for);
         for cluster in clusters {
             let cluster = cluster.parse().unwrap();
@@ -98,8 +101,7 @@ impl Stage {
 
     /// Takes the pipeline out, leaving an empty one.
     pub(super) fn take_pipeline(&mut self) -> Pipeline {
-        let (store, interpreters) = (Arc::clone(&self.store), Arc::clone(&self.interpreters));
-        let pipeline = Pipeline::new(store, interpreters, Arc::clone(&self.read_model));
+        let pipeline = pipeline(&self.store, &self.interpreters, &self.read_model);
         std::mem::replace(&mut self.pipeline, pipeline)
     }
 
@@ -121,6 +123,19 @@ impl Stage {
     /// The cluster reports on an app.
     pub(super) fn hear(&mut self, context: &str, app: &str, heard: &Heard, now_ms: i64) {
         self.pipeline.handle(heard.event(context, app), now_ms);
+        self.store_bundles();
+    }
+
+    /// Stores what waits to be stored.
+    pub(super) fn store_bundles(&self) {
+        let contexts = self.pipeline.contexts();
+        assert!(self.pipeline.bundles().write_all(contexts));
+    }
+
+    /// A record of ours names contexts beside those that it names already.
+    pub(super) fn own(&mut self, contexts: &[&str]) {
+        record(&self.store, contexts);
+        self.pipeline.handle(Event::DigRecord(owner()), 0);
     }
 
     pub(super) fn judged_again(&self) -> u64 {
@@ -180,6 +195,42 @@ impl Stage {
             since.extend(resource.since_ms);
         });
         since.into_iter().collect()
+    }
+}
+
+fn pipeline(
+    store: &Arc<dyn Store>,
+    interpreters: &Arc<Interpreters>,
+    read_model: &Arc<ReadModel>,
+) -> Pipeline {
+    Pipeline::new(
+        AppContexts::new(Arc::clone(store)),
+        Records::new(Arc::clone(store)),
+        Arc::clone(interpreters),
+        Arc::clone(read_model),
+    )
+}
+
+/// The group that names the contexts of tests.
+fn owner() -> DigName {
+    DigName::new("p", "ca", "v1", "owner").unwrap()
+}
+
+/// Records that contexts were instantiated by us.
+fn record(store: &Arc<dyn Store>, contexts: &[&str]) {
+    let records = Records::new(Arc::clone(store));
+    let mut seen = records.dig(&owner()).unwrap().unwrap_or_else(|| {
+        let none = DigRecord::default();
+        records.create_dig(&owner(), &none).unwrap();
+        none
+    });
+    for id in contexts {
+        let action = Action {
+            state: LifecycleState::Instantiated,
+            instance: Some(id.parse().unwrap()),
+            time: "2026-11-22T12:00:00Z".to_owned(),
+        };
+        seen = records.append_dig(&owner(), &seen, action).unwrap();
     }
 }
 

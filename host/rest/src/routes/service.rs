@@ -33,7 +33,7 @@ pub(crate) async fn healthz() -> &'static str {
     path = "/readyz",
     tag = "service",
     responses(
-        (status = 200, description = "Queries can be answered. The lines after the first say which interpreters fail too often.", body = String, content_type = "text/plain", example = "ok"),
+        (status = 200, description = "Queries can be answered. The lines after the first say that a store is away, and which interpreters fail too often.", body = String, content_type = "text/plain", example = "ok"),
         (status = 503, description = "Queries cannot be answered yet; the problem lists what is missing.", body = ProblemDocument, content_type = "application/problem+json"),
     ),
 )]

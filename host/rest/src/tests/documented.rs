@@ -27,7 +27,12 @@ const ANSWERS: [&str; 8] = [
 ];
 
 /// Members that are in none of them, because they stand for what goes wrong, or for what nobody sends.
-const SELDOM: [&str; 3] = ["Status/message", "Status/faults", "Resource/hook"];
+const SELDOM: [&str; 4] = [
+    "Status/message",
+    "Status/faults",
+    "Status/store",
+    "Resource/hook",
+];
 
 /// Walks answers along their schema.
 struct Walk {
@@ -170,8 +175,23 @@ async fn every_member_of_the_lists_of_applications_and_clusters_is_described() {
     let mut walk = Walk::new();
     walk.met.insert("ApplicationList/more".to_owned());
     walk.met.insert("Application/message".to_owned());
-    walk.named("ApplicationList", &get("/v2/applications").await.json());
-    walk.named("ClusterList", &get("/v2/clusters").await.json());
+    let state = || {
+        let state = state(Limits::default());
+        state
+            .read_model
+            .publish_store(Some(kindsight_status::StoreAway {
+                since_ms: 0,
+                reason: "etcd-0:2379: connection refused".into(),
+            }));
+        state
+    };
+    for (schema, uri) in [
+        ("ApplicationList", "/v2/applications"),
+        ("ClusterList", "/v2/clusters"),
+    ] {
+        let answer = send(router(state()), "GET", uri, Body::empty()).await;
+        walk.named(schema, &answer.json());
+    }
     let history = applications::SHOP.replace("/status", "/history");
     walk.named("History", &get(&history).await.json());
     for member in ["instance", "message", "next", "dropped"] {
@@ -185,6 +205,7 @@ async fn every_member_of_the_lists_of_applications_and_clusters_is_described() {
         "WorstResource",
         "ClusterList",
         "ClusterConnection",
+        "StoreState",
         "History",
         "Transition",
         "PhaseAndState",

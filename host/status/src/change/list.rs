@@ -10,6 +10,7 @@ use kindsight_model::DigName;
 
 use crate::applications::Applications;
 use crate::read_model::Subject;
+use crate::store::StoreAway;
 
 impl Applications {
     /// The change from an earlier answer to the same query to this one; none if they tell the same.
@@ -17,7 +18,10 @@ impl Applications {
     /// An application that did not change costs two comparisons of pointers.
     pub fn change_since<'a>(&'a self, before: &'a Self) -> Option<ApplicationsChange<'a>> {
         let known: BTreeMap<&DigName, &Subject> = before.subjects().collect();
-        let mut change = ApplicationsChange::default();
+        let mut change = ApplicationsChange {
+            store: self.store.as_ref().map(StoreAway::shown),
+            ..ApplicationsChange::default()
+        };
         let mut there = BTreeSet::new();
         for (name, subject) in self.subjects() {
             there.insert(name);
@@ -35,7 +39,8 @@ impl Applications {
         let left = before.subjects().filter(|(name, _)| !there.contains(name));
         let left = left.filter_map(|(_, it)| before.selected(it));
         change.gone.extend(left.map(gone));
-        let is_same = change.gone.is_empty() && change.applications.is_empty();
+        let is_same =
+            change.gone.is_empty() && change.applications.is_empty() && self.store == before.store;
         (!is_same).then_some(change)
     }
 }

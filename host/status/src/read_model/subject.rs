@@ -10,6 +10,7 @@ use super::{ChangedSubject, Snapshot};
 use crate::problem::{KNOWN_COUNTED_MAX, KNOWN_SHOWN_MAX, QueryError, known, not_found, unknown};
 use crate::query::{Instance, StatusQuery};
 use crate::record::RecordView;
+use crate::store::StoreAway;
 use crate::view::ContextView;
 
 /// Number of names that are taken out of the lock for a message: those it lists, those it counts, and one
@@ -96,6 +97,7 @@ impl Snapshot {
             record: Arc::clone(record),
             instance: instance.cloned(),
             context: instance.and_then(|id| self.contexts.get(id)).cloned(),
+            store: self.store.clone(),
             is_found: false,
         })
     }
@@ -110,6 +112,8 @@ pub struct Subject {
     pub(crate) instance: Option<ContextId>,
     /// The view of that context; none if it was never instantiated or is no longer stored.
     pub(crate) context: Option<Arc<ContextView>>,
+    /// The store that the context was read from, while it is away.
+    pub(crate) store: Option<Arc<StoreAway>>,
     /// True for an application that nobody recorded: nothing of it was sent.
     is_found: bool,
 }
@@ -122,6 +126,7 @@ impl Subject {
             record: Arc::default(),
             instance: None,
             context: Some(view),
+            store: None,
             is_found: true,
         }
     }
@@ -146,6 +151,7 @@ impl Subject {
             ChangedSubject::Dig(name) | ChangedSubject::Found(name) => self.dig() == Some(name),
             ChangedSubject::Cluster(name) => matches!(&self.name, Name::Cluster(it) if it == name),
             ChangedSubject::Connection(_) => false,
+            ChangedSubject::Store => !self.is_found,
         }
     }
 

@@ -30,6 +30,8 @@ pub enum Subject {
     Found(DigName),
     /// The connection to a cluster.
     Connection(ClusterName),
+    /// The connection to the store of contexts.
+    Store,
 }
 
 /// The reason why a subscription returned no change.

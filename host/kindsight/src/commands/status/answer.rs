@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::age::span;
 use crate::explanation;
+use crate::store_line;
 use crate::table::{Table, clean};
 
 /// Prints one line per resource, and the totals. Ages are relative to `now_ms`.
@@ -81,6 +82,7 @@ pub(super) fn totals(to: &mut impl Write, status: &Status<'_>) -> io::Result<()>
         }
     }
     writeln!(to, "\n{}", clean(&line))?;
+    store_line::print(to, status.store.as_ref())?;
     for (_, cluster) in clusters(status) {
         if let (Some(since), Some(reason)) = stale(&cluster.readiness) {
             writeln!(to, "stale since {since}: {}", clean(reason))?;

@@ -1,0 +1,36 @@
+//! Flags for the store of a server.
+
+use clap::Args;
+use kindsight_server::StoreSettings;
+use kindsight_server::store::StoreAddress;
+
+use super::etcd::EtcdArgs;
+
+/// The store of a server.
+#[derive(Debug, Args)]
+pub(crate) struct StoreArgs {
+    /// Store of `AppContext`s, of records and of uploaded interpreters: `file:PATH`,
+    /// `etcd://HOST:2379,HOST:2379`, or `memory:` to keep nothing. Without it a file in --data-dir.
+    #[arg(long = "store", env = "KINDSIGHT_STORE", value_name = "ADDRESS")]
+    address: Option<StoreAddress>,
+    /// Reads the `AppContext`s of the store of another orchestrator and writes nothing to it. Everything else is
+    /// kept in --data-dir.
+    #[arg(long, env = "KINDSIGHT_OBSERVE")]
+    observe: bool,
+    #[command(flatten)]
+    etcd: EtcdArgs,
+}
+
+impl StoreArgs {
+    /// The settings that they stand for. Reads the password of an etcd user.
+    ///
+    /// # Errors
+    /// The password cannot be read.
+    pub(crate) fn settings(&self) -> anyhow::Result<StoreSettings> {
+        Ok(StoreSettings {
+            address: self.address.clone(),
+            etcd: self.etcd.options()?,
+            observes: self.observe,
+        })
+    }
+}

@@ -1,0 +1,152 @@
+//! Reports of the store: those of before the start, and those of another orchestrator's watcher.
+
+use std::collections::BTreeMap;
+use std::hash::BuildHasher;
+use std::sync::{Arc, LazyLock};
+
+use kindsight_appcontext::Connectivity;
+use kindsight_model::{Coverage, CoveredKinds, DeploymentId, Object, Rejected, decode_status};
+use kindsight_status::Staleness as Shown;
+
+use super::Placement;
+use super::staleness::Staleness;
+use crate::judge::Judge;
+
+/// Hashes reports, to recognize an unchanged one. Seeded anew in each process, since clusters choose them.
+static REPORT_HASHER: LazyLock<foldhash::quality::RandomState> = LazyLock::new(Default::default);
+
+/// What is known of the store's side of a placement.
+#[derive(Default)]
+pub(super) struct Stored {
+    /// The hash of the last report that was seen in the store.
+    seen: Option<u64>,
+    /// The hash of the last bundle that the cluster itself reported.
+    live: Option<u64>,
+    /// The outcome of the orchestrator's last attempt to reach the cluster.
+    connectivity: Option<Connectivity>,
+    /// The last report of the cluster itself, while one of the store is shown in its place.
+    aside: Option<Box<LiveReport>>,
+}
+
+/// A report of the cluster itself.
+struct LiveReport {
+    objects: Arc<[Object]>,
+    related: Arc<[Object]>,
+    rejected: Arc<[Rejected]>,
+    coverage: Coverage,
+    covered: Arc<CoveredKinds>,
+    covers_every_kind: bool,
+    report_faults: Vec<Arc<str>>,
+    unreadable: BTreeMap<String, Arc<str>>,
+}
+
+impl Stored {
+    /// Notes a report of the cluster itself; with the bundle where it is one.
+    pub(super) fn reported(&mut self, status_json: Option<&str>) {
+        self.live = status_json.map(|json| REPORT_HASHER.hash_one(json));
+        self.aside = None;
+    }
+}
+
+impl Placement {
+    /// Takes over a report of the store, unless it is unchanged, or the cluster itself has reported in this
+    /// process and is heard. Returns whether it did.
+    pub(super) fn take_stored(
+        &mut self,
+        deployment: &DeploymentId,
+        json: &str,
+        now_ms: i64,
+    ) -> bool {
+        let hash = REPORT_HASHER.hash_one(json);
+        let seen = self.stored.seen.replace(hash);
+        if seen == Some(hash) || self.stored.live == Some(hash) {
+            return false;
+        }
+        let is_live = self.reported.is_some() && !self.staleness.is_remembered();
+        if is_live && !self.staleness.is_unreachable() {
+            return false;
+        }
+        if is_live {
+            self.set_aside();
+        }
+        self.discard_recheck();
+        // It is newer than what the orchestrator last said of the cluster.
+        self.staleness.reached();
+        match decode_status(deployment.clone(), json.as_bytes()) {
+            Ok(bundle) => {
+                self.take(bundle);
+                self.staleness.remember();
+            }
+            Err(error) => {
+                let fault: Arc<str> = format!("stored report: {error}").into();
+                self.staleness.unreadable(now_ms, &fault);
+                self.report_faults = vec![fault];
+            }
+        }
+        true
+    }
+
+    /// Keeps the last report of a cluster that is not heard any more: it is not told again where the cluster is
+    /// heard again and nothing changed.
+    fn set_aside(&mut self) {
+        let Some(objects) = &self.reported else {
+            return;
+        };
+        self.stored.aside = Some(Box::new(LiveReport {
+            objects: Arc::clone(objects),
+            related: Arc::clone(&self.related),
+            rejected: Arc::clone(&self.rejected),
+            coverage: self.coverage.clone(),
+            covered: Arc::clone(&self.covered),
+            covers_every_kind: self.covers_every_kind,
+            report_faults: self.report_faults.clone(),
+            unreadable: self.unreadable.clone(),
+        }));
+    }
+
+    /// Shows the last report of the cluster itself again, which was heard in full and did not report anew.
+    /// Returns whether a report of the store was shown in its place.
+    pub(crate) fn bring_back_live(&mut self, judge: Judge<'_>, now_ms: i64) -> bool {
+        let Some(live) = self.stored.aside.take() else {
+            return false;
+        };
+        self.discard_recheck();
+        self.reported = Some(live.objects);
+        self.related = live.related;
+        self.rejected = live.rejected;
+        self.coverage = live.coverage;
+        self.covered = live.covered;
+        self.covers_every_kind = live.covers_every_kind;
+        self.report_faults = live.report_faults;
+        self.unreadable = live.unreadable;
+        self.staleness.is_live();
+        self.judge(judge, now_ms);
+        true
+    }
+
+    /// Takes over what the orchestrator stored about its connection to the cluster. What the cluster itself says
+    /// counts more while it is heard.
+    pub(super) fn take_connectivity(&mut self, connectivity: Option<Connectivity>, now_ms: i64) {
+        let before = std::mem::replace(&mut self.stored.connectivity, connectivity);
+        let is_live = self.reported.is_some() && !self.staleness.is_remembered();
+        match connectivity {
+            Some(Connectivity::Retrying) if before != connectivity && !is_live => {
+                self.staleness.retrying(now_ms);
+            }
+            Some(Connectivity::Retrying) => {}
+            _ => self.staleness.reached(),
+        }
+    }
+
+    /// Marks the report as stale since the store that it comes from is away. Returns whether that changes
+    /// anything; what the cluster itself reported is as current as before.
+    pub(crate) fn store_away(&mut self, cause: &Shown) -> bool {
+        let is_live = self.reported.is_some() && !self.staleness.is_remembered();
+        !is_live && self.mark(|staleness| staleness.store_away(cause))
+    }
+
+    /// Handles that the store is reached again. Returns whether that changes anything.
+    pub(crate) fn store_back(&mut self) -> bool {
+        self.mark(Staleness::store_back)
+    }
+}

@@ -1,0 +1,289 @@
+//! Reports of the store beside those of clusters, and a store that is away.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use kindsight_appcontext::{AppContexts, Connectivity};
+use kindsight_clusters::ClusterEvent;
+use kindsight_model::{ClusterName, ContextId};
+use kindsight_status::Report;
+use kindsight_store::{
+    Batch, Connection, Entry, Error, Keys, Range, Result, Revision, Store, StoreLimits, Watch,
+};
+use tokio::sync::watch::Receiver;
+
+use super::groups::Other;
+use super::stage::{Heard, Stage, context, deployments};
+use crate::Event;
+use crate::bundle_queue::BundleQueue;
+
+/// Since when an app is stale, and why.
+fn stale(stage: &Stage, id: &str) -> Option<(i64, String)> {
+    let view = stage.view(id);
+    let Report::Received { stale } = view.apps[0].clusters[0].report() else {
+        return None;
+    };
+    stale
+        .as_ref()
+        .map(|it| (it.since_ms, it.reason.to_string()))
+}
+
+fn cluster() -> ClusterName {
+    "p+c".parse().unwrap()
+}
+
+fn lost(stage: &mut Stage, now_ms: i64) {
+    let stale = ClusterEvent::Stale {
+        cluster: cluster(),
+        reason: "connection refused".to_owned(),
+    };
+    stage.pipeline.handle(Event::Cluster(stale), now_ms);
+}
+
+fn synced(stage: &mut Stage, now_ms: i64) {
+    let synced = ClusterEvent::Synced { cluster: cluster() };
+    stage.pipeline.handle(Event::Cluster(synced), now_ms);
+}
+
+/// Context 7 of another orchestrator, with a report that its watcher stored.
+fn other() -> Other {
+    let mut other = Other::new();
+    other.create("7", &context(&["a"]));
+    other.status("7", "Instantiated");
+    stored(&mut other, &deployments(2));
+    other
+}
+
+/// The watcher of the orchestrator stores a report.
+fn stored(other: &mut Other, heard: &Heard) {
+    let bundle = heard.bundle("7", "a");
+    let json = serde_json::to_string(&*bundle.status_json).unwrap();
+    other.put("7", "app/a/cluster/p+c/status/", &json);
+}
+
+fn connectivity(other: &mut Other, word: Connectivity) {
+    let json = serde_json::to_string(&word).unwrap();
+    other.put("7", "app/a/cluster/p+c/readystatus/", &json);
+}
+
+#[test]
+fn the_instances_of_a_group_are_reported_under_the_id_of_the_first() {
+    let mut stage = Stage::new(&[("1", &["a"]), ("2", &["a", "b"])]);
+    let batch = Batch::new().put("/context/2/statusappctxid/", r#""1""#);
+    stage.store.apply(&batch).unwrap();
+    stage.pipeline.handle(Event::Resync, 500);
+    let recorded = stage.pipeline.needs().recorded;
+    let watched = || {
+        let of = recorded.borrow().of(&cluster());
+        let mut ids: Vec<String> = of.keys().map(ToString::to_string).collect();
+        ids.sort();
+        ids
+    };
+    assert_eq!(watched(), ["1-a", "1-b"]);
+    stage.hear("1", "a", &deployments(2), 1000);
+    stage.hear("1", "b", &deployments(3), 1000);
+    assert_eq!(stage.states("1", "a"), [("Ready".into(), 2)]);
+    assert_eq!(stage.states("2", "a"), [("Ready".into(), 2)]);
+    assert_eq!(stage.states("2", "b"), [("Ready".into(), 3)]);
+    // What goes with one instance stays watched for the other.
+    let contexts = AppContexts::new(Arc::clone(&stage.store));
+    assert!(contexts.delete(&"2".parse().unwrap()).unwrap());
+    stage.pipeline.handle(Event::Resync, 2000);
+    assert_eq!(watched(), ["1-a"]);
+}
+
+#[test]
+fn a_change_of_a_status_context_changes_what_is_read_from_it() {
+    let mut other = other();
+    other.create("8", &context(&["a"]));
+    other.put("8", "statusappctxid/", r#""7""#);
+    other.status("8", "Instantiated");
+    assert_eq!(other.stage.states("8", "a"), [("Ready".into(), 2)]);
+    stored(&mut other, &deployments(5));
+    assert_eq!(other.stage.states("8", "a"), [("Ready".into(), 5)]);
+}
+
+#[test]
+fn reports_are_stored_beside_our_own_contexts_alone() {
+    let mut other = Other::new();
+    other.create("7", &context(&["a"]));
+    other.status("7", "Instantiated");
+    let before = other.stage.store.range("/").unwrap().entries;
+    other.stage.hear("7", "a", &deployments(2), 1000);
+    assert_eq!(other.stage.states("7", "a"), [("Ready".into(), 2)]);
+    assert_eq!(other.stage.store.range("/").unwrap().entries, before);
+    other.stage.own(&["7"]);
+    other.stage.hear("7", "a", &deployments(3), 2000);
+    let key = "/context/7/app/a/cluster/p+c/status/";
+    assert!(other.stage.store.get(key).unwrap().is_some());
+}
+
+#[test]
+fn a_cluster_that_the_orchestrator_cannot_reach_is_stale_until_a_newer_report() {
+    let mut other = other();
+    assert_eq!(stale(&other.stage, "7"), None);
+    connectivity(&mut other, Connectivity::Retrying);
+    let (_, reason) = stale(&other.stage, "7").unwrap();
+    assert!(
+        reason.starts_with("the orchestrator cannot reach"),
+        "{reason}"
+    );
+    assert_eq!(other.stage.states("7", "a"), [("Ready".into(), 2)]);
+    // A change of something else keeps it, a newer report does not.
+    other.put("7", "stopflag/", "false");
+    assert!(stale(&other.stage, "7").is_some());
+    stored(&mut other, &deployments(3));
+    assert_eq!(stale(&other.stage, "7"), None);
+    other.put("7", "stopflag/", "true");
+    assert_eq!(stale(&other.stage, "7"), None);
+    connectivity(&mut other, Connectivity::Available);
+    connectivity(&mut other, Connectivity::Retrying);
+    assert!(stale(&other.stage, "7").is_some());
+    connectivity(&mut other, Connectivity::Available);
+    assert_eq!(stale(&other.stage, "7"), None);
+    connectivity(&mut other, Connectivity::Retrying);
+    // After a start it is not known which of the two is newer.
+    other.stage.start_again(&[], crate::GONE_FOR, 99_000);
+    assert!(stale(&other.stage, "7").is_some());
+    // What the cluster itself says counts more.
+    other.stage.hear("7", "a", &deployments(4), 100_000);
+    assert_eq!(stale(&other.stage, "7"), None);
+}
+
+#[test]
+fn a_stored_report_takes_over_while_the_cluster_is_not_heard_and_no_longer() {
+    let mut other = other();
+    other.stage.hear("7", "a", &deployments(4), 1000);
+    stored(&mut other, &deployments(3));
+    assert_eq!(other.stage.states("7", "a"), [("Ready".into(), 4)]);
+    lost(&mut other.stage, 2000);
+    other.put("7", "stopflag/", "false");
+    assert_eq!(
+        other.stage.states("7", "a"),
+        [("Ready".into(), 4)],
+        "it came before"
+    );
+    stored(&mut other, &deployments(5));
+    assert_eq!(other.stage.states("7", "a"), [("Ready".into(), 5)]);
+    assert_eq!(stale(&other.stage, "7").unwrap().0, 2000);
+    // A folder tells nothing again that did not change.
+    synced(&mut other.stage, 3000);
+    assert_eq!(other.stage.states("7", "a"), [("Ready".into(), 4)]);
+    assert_eq!(stale(&other.stage, "7"), None);
+}
+
+#[test]
+fn what_is_known_from_a_store_alone_is_stale_while_it_is_away() {
+    let mut other = other();
+    other.create("8", &context(&["a"]));
+    other.stage.hear("8", "a", &deployments(1), 1000);
+    let away = |since_ms| {
+        Event::Store(Connection::Away {
+            since_ms,
+            reason: "etcd-0:2379: connection refused".to_owned(),
+        })
+    };
+    let stage = &mut other.stage;
+    stage.pipeline.handle(away(5000), 6000);
+    let (since, reason) = stale(stage, "7").unwrap();
+    assert_eq!(since, 5000);
+    assert!(reason.contains("away: etcd-0:2379"), "{reason}");
+    assert_eq!(stale(stage, "8"), None, "its cluster is heard");
+    let told = |stage: &Stage| stage.read_model.inspect(|it| it.store_away().is_some());
+    assert!(told(stage));
+    // Meanwhile the other orchestrator went on.
+    let before = stage.view("8");
+    let contexts = AppContexts::new(Arc::clone(&stage.store));
+    let bundle = deployments(6).bundle("7", "a");
+    let id: ContextId = "7".parse().unwrap();
+    let _ = contexts
+        .record_bundle(&id, "a", &cluster(), &bundle.status_json)
+        .unwrap();
+    stage
+        .pipeline
+        .handle(Event::Store(Connection::Connected), 7000);
+    assert!(!told(stage));
+    assert_eq!(stale(stage, "7"), None);
+    assert_eq!(stage.states("7", "a"), [("Ready".into(), 6)]);
+    assert_eq!(stage.states("8", "a"), [("Ready".into(), 1)]);
+    assert_eq!(
+        before.apps[0].clusters[0].resources()[0].since_ms,
+        stage.view("8").apps[0].clusters[0].resources()[0].since_ms
+    );
+}
+
+/// A store that is away on demand.
+struct OnDemand {
+    store: Arc<dyn Store>,
+    is_away: AtomicBool,
+}
+
+impl OnDemand {
+    fn reached(&self) -> Result<&dyn Store> {
+        if self.is_away.load(Ordering::Relaxed) {
+            let reason = "it is away".to_owned();
+            return Err(Error::Unavailable { reason });
+        }
+        Ok(&*self.store)
+    }
+}
+
+impl Store for OnDemand {
+    fn entry(&self, key: &str) -> Result<Option<Entry>> {
+        self.reached()?.entry(key)
+    }
+
+    fn range(&self, prefix: &str) -> Result<Range> {
+        self.reached()?.range(prefix)
+    }
+
+    fn keys(&self, prefix: &str) -> Result<Keys> {
+        self.reached()?.keys(prefix)
+    }
+
+    fn apply(&self, batch: &Batch) -> Result<Revision> {
+        self.reached()?.apply(batch)
+    }
+
+    fn watch(&self, prefix: &str, after: Revision) -> Result<Watch> {
+        self.reached()?.watch(prefix, after)
+    }
+
+    fn limits(&self) -> StoreLimits {
+        self.store.limits()
+    }
+
+    fn connection(&self) -> Receiver<Connection> {
+        self.store.connection()
+    }
+}
+
+#[test]
+fn reports_wait_for_a_store_that_is_away_and_are_there_afterwards() {
+    let stage = Stage::new(&[("1", &["a", "b"])]);
+    let store = Arc::new(OnDemand {
+        store: Arc::clone(&stage.store),
+        is_away: AtomicBool::new(true),
+    });
+    let contexts = AppContexts::new(Arc::clone(&store) as Arc<dyn Store>);
+    let queue = BundleQueue::default();
+    let push = |app: &str, count| {
+        let bundle = deployments(count).bundle("1", app);
+        queue.push(bundle.deployment, cluster(), bundle.status_json);
+    };
+    push("a", 1);
+    push("b", 1);
+    assert!(!queue.write_all(&contexts));
+    push("a", 2);
+    store.is_away.store(false, Ordering::Relaxed);
+    assert!(queue.write_all(&contexts));
+    let read = contexts.read(&"1".parse().unwrap()).unwrap().unwrap();
+    let stored = read.apps.iter().map(|app| {
+        let bundle = app.clusters[0].bundle_status_json.as_deref();
+        bundle
+            .unwrap()
+            .matches(r#""replicas": 1}, "status""#)
+            .count()
+    });
+    assert_eq!(stored.collect::<Vec<_>>(), [2, 1]);
+}

@@ -1,0 +1,127 @@
+//! The store of `AppContext`s while it is away.
+
+use std::sync::Arc;
+
+use kindsight_api::store::{StoreConnection, StoreState};
+
+use crate::moment::moment;
+use crate::read_model::{ChangedSubject, ReadModel, Snapshot};
+
+/// A store that cannot be reached. What was last read from it is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreAway {
+    /// Time since when it is away, in Unix milliseconds.
+    pub since_ms: i64,
+    /// The reason, as text for people.
+    pub reason: Arc<str>,
+}
+
+impl StoreAway {
+    /// As answers tell it.
+    pub(crate) fn shown(&self) -> StoreState<'_> {
+        StoreState {
+            state: StoreConnection::Away,
+            since: moment(self.since_ms),
+            reason: (&*self.reason).into(),
+        }
+    }
+}
+
+impl ReadModel {
+    /// Publishes that the store of `AppContext`s is away, or with none that it is reached.
+    pub fn publish_store(&self, away: Option<StoreAway>) {
+        let away = away.map(Arc::new);
+        let is_same = self.inspect(|snapshot| snapshot.store_away() == away.as_deref());
+        if !is_same {
+            self.change(ChangedSubject::Store, |snapshot| snapshot.store = away);
+        }
+    }
+}
+
+impl Snapshot {
+    /// The store of `AppContext`s, while it is away.
+    pub fn store_away(&self) -> Option<&StoreAway> {
+        self.store.as_deref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kindsight_model::DigName;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::samples::{FIRST, context, id};
+    use crate::{ActionView, ApplicationQuery, RecordView, StatusQuery};
+
+    fn model() -> (ReadModel, DigName) {
+        let (model, name) = (
+            ReadModel::default(),
+            DigName::new("p", "ca", "v1", "d").unwrap(),
+        );
+        let record = RecordView {
+            profile: None,
+            actions: vec![ActionView {
+                state: kindsight_model::LifecycleState::Instantiated,
+                instance: Some(id(FIRST)),
+                time: "".into(),
+            }],
+        };
+        model.publish_context(&id(FIRST), Some(context(FIRST, "Instantiated", Vec::new())));
+        model.publish_dig(&name, Some(record));
+        (model, name)
+    }
+
+    /// The member of a status, of the list of applications and of that of clusters.
+    fn told(model: &ReadModel, name: &DigName) -> [Value; 3] {
+        let query = StatusQuery::default();
+        let subject = model.dig(name, &query).unwrap();
+        let status = serde_json::to_value(subject.answer(&query).unwrap()).unwrap();
+        let applications = model.applications(&ApplicationQuery::default()).unwrap();
+        let applications = serde_json::to_value(applications.answer()).unwrap();
+        let clusters = serde_json::to_value(model.clusters().answer()).unwrap();
+        [status, applications, clusters].map(|it| it["store"].clone())
+    }
+
+    #[test]
+    fn every_answer_from_a_store_that_is_away_says_so_and_who_follows_one_is_told() {
+        let (model, name) = model();
+        assert_eq!(told(&model, &name), [Value::Null, Value::Null, Value::Null]);
+        let query = StatusQuery::default();
+        let before = model.dig(&name, &query).unwrap();
+        let listed = model.applications(&ApplicationQuery::default()).unwrap();
+        assert!(before.is_concerned_by(&ChangedSubject::Store));
+
+        let away = StoreAway {
+            since_ms: 0,
+            reason: "etcd-0:2379: connection refused".into(),
+        };
+        model.publish_store(Some(away.clone()));
+        let generation = model.inspect(Snapshot::generation);
+        model.publish_store(Some(away));
+        assert_eq!(model.inspect(Snapshot::generation), generation);
+        let away = json!({"state": "away", "since": "1970-01-01T00:00:00Z", "reason": "etcd-0:2379: connection refused"});
+        assert_eq!(told(&model, &name), [(); 3].map(|()| away.clone()));
+
+        let after = model.dig(&name, &query).unwrap();
+        let answers = [&before, &after].map(|it| it.answer(&query).unwrap());
+        let [before, after] = answers.map(|it| match it {
+            kindsight_api::status::StatusAnswer::Status(status) => status,
+            kindsight_api::status::StatusAnswer::Instances(_) => panic!("asked for a status"),
+        });
+        let change = crate::change(&before, &after).unwrap();
+        let change = serde_json::to_value(change).unwrap();
+        assert_eq!(change["status"]["store"], away);
+        let now = model.applications(&ApplicationQuery::default()).unwrap();
+        let change = serde_json::to_value(now.change_since(&listed).unwrap()).unwrap();
+        assert_eq!(change, json!({"store": away}));
+        // An action that nobody recorded has no time, rather than one that is made up.
+        assert_eq!(
+            serde_json::to_value(&after.state).unwrap(),
+            json!({"Actions": [{"State": "Instantiated", "ContextId": FIRST}]})
+        );
+
+        model.publish_store(None);
+        assert_eq!(told(&model, &name), [Value::Null, Value::Null, Value::Null]);
+    }
+}
