@@ -1,7 +1,8 @@
 //! Load of watched clusters: a large one (memory, time to ready, idle processor time, latency of changes
 //! beside a bare watch, many clients on the stream), then many of them, one of which hangs.
 //!
-//! `cargo bench -p kindsight-tests --bench clusters` for the large one, with `-- many` for the others. The real
+//! `cargo bench -p kindsight-tests --bench clusters` for the large one, with `-- memory` for its memory alone, and
+//! with `-- many` for the others. The real
 //! API servers run on the same machine, so times are of both. `KINDSIGHT_BENCH_LABELLED`, `_OTHERS` and
 //! `_CLUSTERS` are numbers of objects and clusters; each cluster takes a quarter of a GiB.
 
@@ -36,11 +37,16 @@ fn main() {
         let _ = kindsight_interpreter::compile_child();
         return;
     }
-    if std::env::args().any(|it| it == "many") {
+    if is_asked_for("many") {
         many::run();
     } else {
         large();
     }
+}
+
+/// Returns whether an argument is this one.
+fn is_asked_for(what: &str) -> bool {
+    std::env::args().any(|it| it == what)
 }
 
 fn large() {
@@ -73,6 +79,9 @@ fn large() {
         ratio(held, raw),
         mib(peak.saturating_sub(before))
     );
+    if is_asked_for("memory") {
+        return;
+    }
     let busy = processor_time();
     std::thread::sleep(IDLE);
     let busy = processor_time().saturating_sub(busy);

@@ -134,7 +134,9 @@ fn settings() -> Vec<Limit> {
 /// The limits in a source file, without its tests. `read` reads a declaration from a line and the one
 /// before it.
 fn declared(text: &str, read: impl Fn(&str, &str) -> Option<(String, String)>) -> Vec<Limit> {
-    let (code, _) = text.split_once("#[cfg(test)]").unwrap_or((text, ""));
+    let (code, _) = text
+        .split_once("#[cfg(test)]\nmod tests {")
+        .unwrap_or((text, ""));
     let (mut comment, mut before, mut limits) = (String::new(), "", Vec::new());
     for line in code.lines().map(str::trim) {
         if let Some(said) = line.strip_prefix("///") {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Libraries, and the only crates that may name them. These tests may name all of them.
 const NAMED_BY: &[(&str, &[&str])] = &[
+    ("hashbrown", &["kindsight-clusters"]),
     ("kube", &["kindsight-clusters"]),
     ("k8s-openapi", &["kindsight-clusters"]),
     ("notify", &["kindsight-folder"]),

@@ -23,6 +23,7 @@
 
 mod admit;
 mod catalog;
+mod check;
 mod circuit_breaker;
 mod commands;
 mod commit;
@@ -42,6 +43,7 @@ mod store;
 mod takeover;
 
 pub use catalog::{Catalog, CatalogLimits, CatalogOptions, Clock};
+pub use check::check_stored;
 pub use circuit_breaker::{BreakerState, Faulting};
 pub use commands::Shadow;
 pub use conditional::Conditional;

@@ -100,6 +100,16 @@ impl CatalogStore {
         Self { store }
     }
 
+    /// The key of the head.
+    pub(crate) fn head_key() -> &'static str {
+        HEAD
+    }
+
+    /// The prefix of the parts of a component.
+    pub(crate) fn key_of(digest: &Digest) -> String {
+        component_key(digest)
+    }
+
     /// The bytes of the head, if the catalog was ever written. Read before every change.
     pub(crate) fn head(&self) -> Result<Option<Vec<u8>>> {
         self.store.get(HEAD)

@@ -153,16 +153,11 @@ impl<'t> SettingsTrial<'t> {
 
 /// An object in words: Kind, namespace, name and where it was reported.
 fn place(object: &Object, label: &str) -> String {
-    let Object {
-        gvk,
-        namespace,
-        name,
-        ..
-    } = object;
-    let namespace = if namespace.is_empty() {
+    let namespace = if object.namespace.is_empty() {
         String::new()
     } else {
-        format!("{namespace}/")
+        format!("{}/", object.namespace)
     };
-    format!("{} {namespace}{name} of {label}", gvk.kind)
+    let (kind, name) = (&object.gvk.kind, &object.name);
+    format!("{kind} {namespace}{name} of {label}")
 }

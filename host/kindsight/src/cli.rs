@@ -13,6 +13,7 @@ use crate::commands::applications::ApplicationsArgs;
 use crate::commands::clusters::ClustersArgs;
 use crate::commands::history::HistoryArgs;
 use crate::commands::interpreters::args::InterpretersArgs;
+use crate::commands::store::StoreArgs;
 use crate::config::ServeArgs;
 use crate::output_format::OutputFormat;
 use crate::table::clean_lines;
@@ -56,6 +57,8 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Shows how the state of an application came about: its transitions, newest first.
     History(HistoryArgs),
+    /// Copies, checks and prints what is in a store.
+    Store(StoreArgs),
     /// Shows and changes the interpreters of a running server.
     Interpreters(InterpretersArgs),
 }

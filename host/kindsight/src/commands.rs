@@ -8,3 +8,4 @@ pub(crate) mod interpret;
 pub(crate) mod interpreters;
 pub(crate) mod serve;
 pub(crate) mod status;
+pub(crate) mod store;

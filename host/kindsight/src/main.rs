@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 use crate::cli::{Cli, Command};
 use crate::commands::{
-    applications, clusters, demo, history, interpret, interpreters, serve, status,
+    applications, clusters, demo, history, interpret, interpreters, serve, status, store,
 };
 
 /// Gives memory back to the system after a burst, which the allocator of glibc does not: it kept nearly
@@ -62,6 +62,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Clusters(args) => clusters::run(&args)?,
         Command::Status(args) => return status::run(&args),
         Command::History(args) => return history::run(&args),
+        Command::Store(args) => return store::run(&args),
         Command::Interpreters(args) => return interpreters::run(&args),
     }
     Ok(ExitCode::SUCCESS)

@@ -29,6 +29,7 @@ mod object;
 mod phase;
 mod redact;
 mod rsync;
+mod stored_text;
 mod texts;
 mod verdict;
 mod words;
@@ -51,7 +52,8 @@ pub use names::{
     ClusterName, ContextId, DeploymentId, DigName, Gvk, LABEL_VALUE_GRAMMAR, NAME_BYTES_MAX,
     NAME_GRAMMAR, NameError, is_label_value, is_name,
 };
-pub use object::{OBJECT_BYTES_MAX, Object, ObjectError, Owner};
+pub use object::{OBJECT_BYTES_MAX, Object, ObjectError, ObjectFields, Owner};
 pub use phase::Phase;
 pub use rsync::RsyncStatus;
+pub use stored_text::{ShownText, without_secrets};
 pub use verdict::{InterpretedBy, Verdict, host_reason, host_state};

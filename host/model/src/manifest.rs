@@ -20,17 +20,21 @@ pub fn object(yaml: &str) -> Result<Object, String> {
 /// # Errors
 /// The text is not YAML. An item of a List that is no object is an error in its place.
 pub fn objects(yaml: &str) -> Result<Vec<Result<Object, String>>, String> {
-    // As in kubectl, `y` and `on` are strings, not booleans.
-    let options = serde_saphyr::options! { strict_booleans: true };
-    let value: Value = serde_saphyr::from_str_with_options(yaml, options)
-        .map_err(|error| format!("not a Kubernetes object: not YAML: {}", cause(&error, yaml)))?;
-    Ok(match value {
+    Ok(match value(yaml)? {
         Value::Object(mut list) if is_list(&list) => match list.remove("items") {
             Some(Value::Array(items)) => items.iter().map(from_value).collect(),
             _ => Vec::new(),
         },
         value => vec![from_value(&value)],
     })
+}
+
+/// The value of one YAML document.
+pub(crate) fn value(yaml: &str) -> Result<Value, String> {
+    // As in kubectl, `y` and `on` are strings, not booleans.
+    let options = serde_saphyr::options! { strict_booleans: true };
+    serde_saphyr::from_str_with_options(yaml, options)
+        .map_err(|error| format!("not a Kubernetes object: not YAML: {}", cause(&error, yaml)))
 }
 
 fn is_list(object: &serde_json::Map<String, Value>) -> bool {

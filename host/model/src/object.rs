@@ -1,5 +1,6 @@
 //! Kubernetes objects as clusters report them: identity, and the JSON without the content of Secrets.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use kindsight_contract::{Node, ReadError, Relative, Tree, is_owned};
@@ -21,8 +22,18 @@ pub const OBJECT_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// `output=detail` all of it. It is read in full on construction (at most 127 levels deep, numbers in
 /// range, [`TREE_NODES_MAX`](kindsight_contract::TREE_NODES_MAX) values), so that no later reader fails on
 /// it; its first readers share that tree.
+///
+/// Cheap to clone, and small: clones share all but the tree.
 #[derive(Debug, Clone)]
 pub struct Object {
+    fields: Arc<ObjectFields>,
+    /// The JSON as it was read, until [`Object::settle`].
+    tree: Option<Arc<Tree>>,
+}
+
+/// Fields of an [`Object`], which reads as these. A change of one is not seen by its clones.
+#[derive(Debug, Clone)]
+pub struct ObjectFields {
     /// Group, version and Kind; the Kind is never empty.
     pub gvk: Gvk,
     /// `metadata.namespace`; empty if cluster-scoped, or where the reporter left it out.
@@ -39,8 +50,20 @@ pub struct Object {
     pub json: Arc<str>,
     /// True if the JSON has `apiVersion` and `kind`, which an item of a list of one Kind may leave out.
     pub names_itself: bool,
-    /// The JSON as it was read, until [`Object::settle`].
-    tree: Option<Arc<Tree>>,
+}
+
+impl Deref for Object {
+    type Target = ObjectFields;
+
+    fn deref(&self) -> &ObjectFields {
+        &self.fields
+    }
+}
+
+impl DerefMut for Object {
+    fn deref_mut(&mut self) -> &mut ObjectFields {
+        Arc::make_mut(&mut self.fields)
+    }
 }
 
 /// One entry of `metadata.ownerReferences`.
@@ -103,7 +126,7 @@ impl Object {
 
     /// The JSON as a tree: the one it was made with, or else read anew.
     ///
-    /// Read by [`Tree::document`] with [`Object::json`] as its text.
+    /// Read by [`Tree::document`] with [`ObjectFields::json`] as its text.
     pub fn tree(&self) -> Arc<Tree> {
         let read = || Tree::read(&self.json).map_or_else(|_| Arc::default(), Arc::new);
         self.tree.as_ref().map_or_else(read, Arc::clone)
@@ -160,7 +183,7 @@ impl Object {
         if let Some(redacted) = redacted.as_ref().filter(|it| it.len() > OBJECT_BYTES_MAX) {
             return Err(ObjectError::TooLarge(redacted.len()));
         }
-        let mut object = Self {
+        let mut fields = ObjectFields {
             gvk,
             names_itself: !head.api_version.is_empty() && !head.kind.is_empty(),
             namespace: texts.share(head.text("namespace")),
@@ -169,16 +192,19 @@ impl Object {
             owners: head.owners(texts),
             labels: head.labels(texts),
             json,
-            tree: None,
         };
         let is_redacted = redacted.is_some();
-        object.tree = Some(Arc::new(match redacted {
+        let tree = match redacted {
             Some(redacted) => {
-                object.json = redacted.into();
-                Tree::read(&object.json)?
+                fields.json = redacted.into();
+                Tree::read(&fields.json)?
             }
             None => tree,
-        }));
+        };
+        let object = Self {
+            fields: Arc::new(fields),
+            tree: Some(Arc::new(tree)),
+        };
         Ok((object, is_redacted))
     }
 }

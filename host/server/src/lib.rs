@@ -37,6 +37,7 @@ mod settings;
 mod shadow;
 mod sources;
 mod stop;
+mod store_check;
 mod tasks;
 mod telemetry;
 
@@ -64,4 +65,5 @@ pub use run::run;
 pub use server::Server;
 pub use settings::{ClusterChanges, Settings};
 pub use stop::StopSignals;
+pub use store_check::{CheckedStore, check_store};
 pub use telemetry::{LogFormat, start_local_logging, start_logging};

@@ -55,6 +55,8 @@ pub struct Expected {
     pub manifest: Option<Object>,
     /// Result of sending it; none until it was sent, which is reported as `Pending`.
     pub rsync: Option<RsyncStatus>,
+    /// True if it runs once, for an installation or a removal: what became of it is not how the app fares.
+    pub is_hook: bool,
 }
 
 impl Expected {
@@ -66,6 +68,7 @@ impl Expected {
             name: Arc::clone(&manifest.name),
             manifest: Some(manifest),
             rsync,
+            is_hook: false,
         }
     }
 
@@ -83,6 +86,7 @@ impl Expected {
             name: name.into(),
             manifest: None,
             rsync,
+            is_hook: false,
         }
     }
 }
@@ -184,7 +188,11 @@ fn expected_resource(
         object: found.map(|(object, _)| object.clone()),
         verdict,
         since_ms: None,
-        role: Role::Sent,
+        role: if expected.is_hook {
+            Role::SentHook
+        } else {
+            Role::Sent
+        },
         owner: None,
     }
 }

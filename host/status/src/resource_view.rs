@@ -46,6 +46,8 @@ pub enum Role {
     Sent,
     /// Only the cluster has it, such as a Deployment's Pods or what was found by its labels.
     Unsent,
+    /// It was sent to run once, for an installation or a removal: as [`Role::Hook`], and expected at its moment.
+    SentHook,
     /// It ran once for an installation or an upgrade: listed and counted by state, and what became of it is
     /// not how the app fares.
     Hook,
@@ -83,7 +85,7 @@ pub struct ResourceView {
 impl ResourceView {
     /// Returns whether it was sent.
     pub fn is_sent(&self) -> bool {
-        self.role == Role::Sent
+        matches!(self.role, Role::Sent | Role::SentHook)
     }
 
     /// Its identity among the resources of its app and cluster.

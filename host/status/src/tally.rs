@@ -91,7 +91,7 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
             (Role::Unsent, None) => &mut self.unsent,
             (Role::Unsent, Some(_)) => &mut self.children,
             (Role::Gone, _) => &mut self.gone,
-            (Role::Hook, _) => &mut self.hooks,
+            (Role::Hook | Role::SentHook, _) => &mut self.hooks,
         };
         rank.add(resource, place);
     }

@@ -70,7 +70,7 @@ pub fn object_mark(object: &Object) -> Arc<str> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transition {
     /// The resource; none for the application as a whole.
-    pub resource: Option<ResourceId>,
+    pub resource: Option<Arc<ResourceId>>,
     /// The state before; none where it was seen for the first time.
     pub from: Option<PhaseState>,
     /// The state after; none where it is not listed any more.

@@ -3,14 +3,12 @@
 //! Built by the pipeline on every change, never by a query. Everything large is behind an [`Arc`]: a
 //! change in one cluster builds one new [`ClusterView`] and shares all others.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kindsight_api::status::QueryType;
 use kindsight_model::{ClusterName, ContextId, ContextStatus, DigName};
 
-use crate::map::{Map, map_for};
-use crate::problem::first_of;
+use crate::KNOWN_SHOWN_MAX;
 use crate::resource_view::{Report, ResourceView, Staleness};
 use crate::rollup::Desired;
 use crate::tally::{Place, Tally};
@@ -71,10 +69,10 @@ pub struct ClusterView {
 #[derive(Debug)]
 struct Rows {
     resources: Vec<ResourceView>,
-    /// Positions of resources by name, so that a query by name does not scan all.
-    by_name: Map<Arc<str>, Vec<usize>>,
-    /// The first names in order, for a problem that lists them.
-    first_names: BTreeSet<Arc<str>>,
+    /// Positions of resources in the order of their names, so that a query by name does not scan all.
+    by_name: Box<[usize]>,
+    /// Number of different names.
+    name_count: usize,
     /// Counts of all resources, so that a summary does not scan any.
     tally: Tally<Arc<str>, usize>,
     /// Marks of the objects that the resources had before the start, at their positions; empty for a view that
@@ -89,13 +87,13 @@ impl ClusterView {
         resources: Vec<ResourceView>,
         faults: Vec<Arc<str>>,
     ) -> Self {
-        let mut by_name = map_for::<Arc<str>, Vec<usize>>(resources.len());
-        for (position, resource) in resources.iter().enumerate() {
-            let positions = by_name.entry(Arc::clone(&resource.name)).or_default();
-            positions.push(position);
-        }
+        let name = |position: &usize| resources.get(*position).map(|it| &*it.name);
+        let mut by_name: Box<[usize]> = (0..resources.len()).collect();
+        // Stable: those of one name stay in their order.
+        by_name.sort_by(|left, right| name(left).cmp(&name(right)));
+        let names = by_name.chunk_by(|left, right| name(left) == name(right));
         let rows = Rows {
-            first_names: first_of(by_name.keys().cloned()),
+            name_count: names.count(),
             resources,
             by_name,
             tally: Tally::default(),
@@ -206,27 +204,38 @@ impl ClusterView {
 
     /// The number of different names of its resources.
     pub(crate) fn name_count(&self) -> usize {
-        self.rows.by_name.len()
+        self.rows.name_count
     }
 
-    /// The different names of its resources, in no particular order.
+    /// The different names of its resources, in order.
     pub(crate) fn names(&self) -> impl Iterator<Item = &Arc<str>> {
-        self.rows.by_name.keys()
+        let names = self.rows.by_name.iter().filter_map(|it| self.name(*it));
+        let mut before = None;
+        names.filter(move |name| before.replace(*name) != Some(name))
     }
 
-    /// The first of the names of its resources in order, at most [`crate::KNOWN_SHOWN_MAX`].
-    pub(crate) fn first_names(&self) -> &BTreeSet<Arc<str>> {
-        &self.rows.first_names
+    /// The first of the names of its resources in order, at most [`KNOWN_SHOWN_MAX`].
+    pub(crate) fn first_names(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.names().take(KNOWN_SHOWN_MAX)
     }
 
     /// Returns whether it has a resource of this name, of any Kind.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.rows.by_name.contains_key(name)
+        !self.positions(name).is_empty()
     }
 
     /// Positions of the resources of this name, ascending.
     pub(crate) fn positions(&self, name: &str) -> &[usize] {
-        self.rows.by_name.get(name).map_or(&[], Vec::as_slice)
+        let all = &*self.rows.by_name;
+        let is_before = |position: &usize| self.name(*position).is_some_and(|it| **it < *name);
+        let (_, from) = all.split_at(all.partition_point(is_before));
+        let is_it = |position: &usize| self.name(*position).is_some_and(|it| **it == *name);
+        let (found, _) = from.split_at(from.partition_point(is_it));
+        found
+    }
+
+    fn name(&self, position: usize) -> Option<&Arc<str>> {
+        self.resources().get(position).map(|it| &it.name)
     }
 
     /// The place of one of its resources in `app`.

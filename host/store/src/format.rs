@@ -48,6 +48,11 @@ pub(crate) fn check_mark(store: &dyn Store) -> Result<()> {
     }
 }
 
+/// Tells whether a key is that of the mark, which belongs to its store alone.
+pub(crate) fn is_mark(key: &str) -> bool {
+    key == KEY
+}
+
 /// Tells whether the mark is under a prefix.
 pub(crate) fn is_under(prefix: &str) -> bool {
     KEY.starts_with(prefix)

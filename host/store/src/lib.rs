@@ -29,6 +29,7 @@ mod batch;
 mod change_log;
 mod changes;
 mod connection;
+mod copy;
 mod etcd;
 mod format;
 pub mod parts;
@@ -45,6 +46,7 @@ pub use batch::{Batch, Condition, OPERATION_BYTES, Write};
 pub use change_log::CHANGES_KEPT_MAX;
 pub use changes::{Change, ChangeKind, Changes};
 pub use connection::Connection;
+pub use copy::{Copied, CopyError, copy, walk};
 pub use etcd::{
     ETCD_BATCH_BYTES_MAX, ETCD_BATCH_WRITES_MAX, ETCD_VALUE_BYTES_MAX, EtcdOptions, EtcdStore,
 };

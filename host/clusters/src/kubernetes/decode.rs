@@ -62,12 +62,13 @@ pub(super) struct Decoded {
 }
 
 /// Knowledge of an object beside its metadata.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) enum Body {
     /// Nothing was asked for.
+    #[default]
     NotAsked,
     /// The object.
-    Whole(Box<Object>),
+    Whole(Object),
     /// It cannot be read; its Kind, and why.
     Unreadable(Box<(Gvk, ObjectError)>),
     /// A report on objects.
@@ -214,7 +215,7 @@ impl Decoder {
                 let tree = object.tree();
                 let text = Arc::clone(&object.json);
                 let document = tree.document(&text);
-                self.decoded(document.root(), Body::Whole(Box::new(object)))
+                self.decoded(document.root(), Body::Whole(object))
             }
             Err(error) => {
                 let mut decoded = self.metadata(asked);

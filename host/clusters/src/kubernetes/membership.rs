@@ -72,7 +72,7 @@ impl Default for Rules {
 }
 
 /// An object's own word on the application it belongs to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Claim {
     /// The application.
     pub(super) application: DigName,
@@ -96,7 +96,7 @@ impl Claim {
 }
 
 /// Membership in applications, by the metadata of an object.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Membership {
     /// The deployment that its label names, recorded or not.
     pub(super) deployment: Option<Arc<DeploymentId>>,

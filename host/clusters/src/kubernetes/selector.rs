@@ -9,19 +9,21 @@ use kindsight_contract::{EVERY_ITEM, Node, pointer};
 /// A label and its value.
 pub(super) type Label = (Arc<str>, Arc<str>);
 
+/// A label, and the value that it is to have: none where that is no text, which is no label's.
+type Wanted = (Arc<str>, Option<Arc<str>>);
+
 /// A label selector, or a plain map of labels as a Service has.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct LabelSelector {
-    /// A value that is no text is no label's.
-    labels: Vec<(Arc<str>, Option<Arc<str>>)>,
-    expressions: Vec<Expression>,
+    labels: Box<[Wanted]>,
+    expressions: Box<[Expression]>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Expression {
     key: Arc<str>,
     operator: Operator,
-    values: Vec<Arc<str>>,
+    values: Box<[Arc<str>]>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -54,8 +56,8 @@ impl LabelSelector {
     /// The selector of one label.
     pub(super) fn labelled(key: &str, value: &Arc<str>) -> Self {
         Self {
-            labels: vec![(key.into(), Some(Arc::clone(value)))],
-            expressions: Vec::new(),
+            labels: [(key.into(), Some(Arc::clone(value)))].into(),
+            expressions: Box::default(),
         }
     }
 
@@ -80,9 +82,7 @@ impl LabelSelector {
             let label = labels.iter().find(|(name, _)| **name == *key);
             label.map(|(_, value)| &**value)
         };
-        let has = |(key, value): &(Arc<str>, Option<Arc<str>>)| {
-            value.is_some() && label(key) == value.as_deref()
-        };
+        let has = |(key, value): &Wanted| value.is_some() && label(key) == value.as_deref();
         self.labels.iter().all(has) && self.expressions.iter().all(|it| it.holds(label(&it.key)))
     }
 }

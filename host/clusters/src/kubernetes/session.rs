@@ -34,8 +34,9 @@ use crate::{ClusterEvent, ClusterFacts, FACTS_EVERY, Needs};
 
 use probe::Probe;
 
-/// News of watches that wait to be taken in.
-const NEWS_MAX: usize = 256;
+/// News of watches that wait to be taken in. Each may be a page of whole objects, most of which are let go of
+/// as soon as it is known that they belong to nobody.
+const NEWS_MAX: usize = 16;
 /// Parts of Kinds that are listed at a time: with the watches, few enough streams for one connection.
 const PART_LISTS_MAX: usize = 4;
 /// Time for which changes are gathered before they are reported.

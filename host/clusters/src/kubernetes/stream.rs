@@ -17,7 +17,7 @@ use super::kind_watch::{Closed, End, KindWatch};
 use super::news::News;
 
 /// Objects that are told at once.
-const BATCH: usize = 500;
+const BATCH: usize = 100;
 /// Longest silence before everything was sent.
 const SILENCE_MAX: Duration = Duration::from_secs(10);
 

@@ -3,26 +3,23 @@
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::LazyLock;
 
-/// The uid of an object.
+/// The uid of an object: two halves, which need no more room around them than other numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Uid(u128);
+pub(super) struct Uid([u64; 2]);
 
 /// Hashes uids that are no UUIDs; seeded anew in each process, since clusters choose them.
 static HASHERS: LazyLock<[RandomState; 2]> = LazyLock::new(Default::default);
 
 impl Uid {
     /// The uid of an object that has none.
-    pub(super) const NONE: Self = Self(0);
+    pub(super) const NONE: Self = Self([0; 2]);
 
     /// Reads a uid: API servers give UUIDs, and any other text is hashed.
     pub(super) fn of(text: &str) -> Self {
         if text.is_empty() {
             return Self::NONE;
         }
-        Self(uuid(text).unwrap_or_else(|| {
-            let [high, low] = HASHERS.each_ref().map(|it| u128::from(it.hash_one(text)));
-            high << 64 | low
-        }))
+        Self(uuid(text).unwrap_or_else(|| HASHERS.each_ref().map(|it| it.hash_one(text))))
     }
 
     /// Returns whether there is none.
@@ -32,7 +29,7 @@ impl Uid {
 }
 
 /// The number of a UUID, in its usual form of 36 characters.
-fn uuid(text: &str) -> Option<u128> {
+fn uuid(text: &str) -> Option<[u64; 2]> {
     const HYPHENS: [usize; 4] = [8, 13, 18, 23];
     let is_usual = |(at, byte): (usize, u8)| match byte {
         b'-' => HYPHENS.contains(&at),
@@ -41,7 +38,10 @@ fn uuid(text: &str) -> Option<u128> {
     if text.len() != 36 || !text.bytes().enumerate().all(is_usual) {
         return None;
     }
-    u128::from_str_radix(&text.replace('-', ""), 16).ok()
+    let digits = text.replace('-', "");
+    let (high, low) = digits.split_at_checked(16)?;
+    let number = |digits| u64::from_str_radix(digits, 16).ok();
+    Some([number(high)?, number(low)?])
 }
 
 #[cfg(test)]
@@ -51,7 +51,8 @@ mod tests {
     #[test]
     fn uids_of_any_form_are_told_apart() {
         let uuid = "6f0c2a3e-9a5b-4c1d-8e2f-0123456789ab";
-        assert_eq!(Uid::of(uuid).0, 0x6f0c_2a3e_9a5b_4c1d_8e2f_0123_4567_89ab);
+        let number = [0x6f0c_2a3e_9a5b_4c1d, 0x8e2f_0123_4567_89ab];
+        assert_eq!(Uid::of(uuid).0, number);
         for other in ["u1", "6f0c2a3e-9a5b-4c1d-8e2f-+123456789ab", &uuid[1..]] {
             assert_eq!(Uid::of(other), Uid::of(other));
             assert_ne!(Uid::of(other), Uid::of(uuid));

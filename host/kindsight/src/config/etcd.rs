@@ -29,7 +29,7 @@ pub(crate) struct EtcdArgs {
         long = "etcd-cert",
         env = "KINDSIGHT_ETCD_CERT",
         value_name = "FILE",
-        requires = "etcd_key"
+        requires_all = ["etcd_key", "etcd_ca"]
     )]
     pub(crate) cert: Option<PathBuf>,
     /// PEM file with the private key of that certificate.

@@ -1,6 +1,7 @@
 //! The responses that the specification prescribes, over HTTP, from a store filled through the
 //! AppContext library.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -69,13 +70,28 @@ pub(crate) fn status_path(query: &str) -> String {
     format!("/v2/projects/testvfw/composite-apps/compositevfw/v1/{dig}/status{query}")
 }
 
+/// What is sent where: apps in their order, each to all of the clusters.
+pub(crate) type Sent<'a> = (Apps<'a>, &'a [&'a str]);
+/// The state of a context and of each of its resources.
+pub(crate) type States = (ContextStatus, RsyncStatus);
+/// A writer of a context of a group.
+pub(crate) type WriteContext<'a> = &'a dyn Fn(&ContextId, &DigName, Sent<'_>, States);
+
 /// Fills the store of a data directory with the contexts and records of the goldens.
 pub(crate) fn fill_store(data: &Path) {
-    fill(data, &golden("dig-default.json"));
+    fill_file(data, &golden("dig-default.json"));
 }
 
-fn fill(data: &Path, response: &Value) {
+fn fill_file(data: &Path, response: &Value) {
     let store: Arc<dyn Store> = Arc::new(RedbStore::open(&data.join("store.redb")).unwrap());
+    let contexts = AppContexts::new(Arc::clone(&store));
+    fill(&store, response, &|id, dig, sent, states| {
+        instantiate(&contexts, id, dig, sent, states);
+    });
+}
+
+/// Fills a store with the records of the goldens, and has their contexts written.
+pub(crate) fn fill(store: &Arc<dyn Store>, response: &Value, write: WriteContext<'_>) {
     let [project, composite_app, version, dig] = DIG.split('/').collect::<Vec<_>>()[..] else {
         panic!("four parts");
     };
@@ -84,17 +100,17 @@ fn fill(data: &Path, response: &Value) {
         profile: Some("vfw_composite-profile".to_owned()),
         actions: actions(response),
     };
-    let records = Records::new(Arc::clone(&store));
+    let records = Records::new(Arc::clone(store));
     records.create_dig(&name, &record).unwrap();
-    let contexts = AppContexts::new(Arc::clone(&store));
+    let mut written = BTreeSet::new();
     for action in record.actions {
         let Some(id) = action.instance else { continue };
         let (status, rsync) = match id.as_str() {
             TERMINATED => (ContextStatus::Terminated, RsyncStatus::Deleted),
             _ => (ContextStatus::Instantiated, RsyncStatus::Applied),
         };
-        if contexts.read(&id).unwrap().is_none() {
-            instantiate(&contexts, &id, &name, (VFW, &CLUSTERS), (status, rsync));
+        if written.insert(id.to_string()) {
+            write(&id, &name, (VFW, &CLUSTERS), (status, rsync));
         }
     }
     let cluster = ClusterRecord {
@@ -105,19 +121,13 @@ fn fill(data: &Path, response: &Value) {
         .unwrap();
     let id = NETWORK.parse().unwrap();
     let applied = (ContextStatus::Instantiated, RsyncStatus::Applied);
-    instantiate(
-        &contexts,
-        &id,
-        &name,
-        (NETWORK_INTENTS, &CLUSTERS[..1]),
-        applied,
-    );
-    instances(&records, &contexts);
+    write(&id, &name, (NETWORK_INTENTS, &CLUSTERS[..1]), applied);
+    instances(&records, write);
 }
 
 /// Creates the group of the golden list of instances. Its request says `v1.0` and its answer `v1`:
 /// the answer has the names in its contexts.
-fn instances(records: &Records, contexts: &AppContexts) {
+fn instances(records: &Records, write: WriteContext<'_>) {
     let list = golden("dig-instances-list.json");
     let asked = DigName::new("myproject", "composite-app-xyz", "v1.0", "dig-xyz").unwrap();
     let instantiated = DigName::new("myproject", "composite-app-xyz", "v1", "dig-xyz").unwrap();
@@ -135,7 +145,7 @@ fn instances(records: &Records, contexts: &AppContexts) {
     records.create_dig(&asked, &record).unwrap();
     let applied = (ContextStatus::Instantiated, RsyncStatus::Applied);
     for id in &ids {
-        instantiate(contexts, id, &instantiated, (&[], &[]), applied.clone());
+        write(id, &instantiated, (&[], &[]), applied.clone());
     }
 }
 
@@ -143,8 +153,8 @@ pub(crate) fn instantiate(
     contexts: &AppContexts,
     id: &ContextId,
     dig: &DigName,
-    (apps, clusters): (Apps<'_>, &[&str]),
-    (status, rsync): (ContextStatus, RsyncStatus),
+    (apps, clusters): Sent<'_>,
+    (status, rsync): States,
 ) {
     let resource = |(name, kind, api_version): &(&str, &str, &str)| NewResource {
         resource: ResourceName::new(name, kind).unwrap(),
@@ -196,7 +206,7 @@ fn actions(response: &Value) -> Vec<Action> {
         .collect()
 }
 
-fn golden(file: &str) -> Value {
+pub(crate) fn golden(file: &str) -> Value {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden");
     let text = std::fs::read_to_string(folder.join(file)).unwrap();
     serde_json::from_str(&text).unwrap()
@@ -230,7 +240,7 @@ fn check(server: &Server, path: &str, file: &str) {
 }
 
 /// Writes reports of both clusters on the ConfigMap, as the golden shows it; returns `--cluster` values.
-fn reports(folder: &Path) -> Vec<String> {
+pub(crate) fn reports(folder: &Path) -> Vec<String> {
     let response = golden("dig-detail-cluster-sink-configmap.json");
     let mut clusters = Vec::new();
     for (name, cluster) in CLUSTERS
@@ -255,7 +265,11 @@ fn reports(folder: &Path) -> Vec<String> {
 fn the_specified_responses_come_back() {
     let data = tempfile::tempdir().unwrap();
     fill_store(data.path());
-    let server = Server::start(data.path(), &reports(data.path()));
+    check_all(&Server::start(data.path(), &reports(data.path())));
+}
+
+/// Checks every answer that the specification prescribes for this moment.
+pub(crate) fn check_all(server: &Server) {
     for (query, file) in [
         ("", "dig-default.json"),
         ("?output=summary", "dig-summary.json"),
@@ -268,19 +282,19 @@ fn the_specified_responses_come_back() {
             "dig-instance-two-resources.json",
         ),
     ] {
-        check(&server, &status_path(query), file);
+        check(server, &status_path(query), file);
     }
     let cluster = "/v2/cluster-providers/vfw-cluster-provider/clusters/edge01/status";
-    check(&server, cluster, "cluster-network-intents.json");
+    check(server, cluster, "cluster-network-intents.json");
     let instances = "/v2/projects/myproject/composite-apps/composite-app-xyz/v1.0/deployment-intent-groups/dig-xyz/status?instance";
-    check(&server, instances, "dig-instances-list.json");
+    check(server, instances, "dig-instances-list.json");
 }
 
 #[test]
 fn the_specified_response_of_another_moment_comes_back() {
     let data = tempfile::tempdir().unwrap();
     let file = "dig-by-cluster.json";
-    fill(data.path(), &golden(file));
+    fill_file(data.path(), &golden(file));
     let server = Server::start(data.path(), &[]);
     check(
         &server,

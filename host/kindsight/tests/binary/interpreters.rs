@@ -11,5 +11,5 @@ mod draining;
 mod folder;
 mod killed;
 mod shadow;
-mod stage;
+pub(crate) mod stage;
 mod swaps;

@@ -1,6 +1,6 @@
 //! A server that is killed again and again while what it watches changes: it never tells what was not so.
 
-mod random;
+pub(crate) mod random;
 mod writer;
 
 use std::collections::BTreeMap;

@@ -66,8 +66,8 @@ impl CoveredKinds {
             coverage: Some(coverage),
             ..Self::default()
         };
-        for Object { gvk, .. } in objects {
-            kinds.seen.add(gvk);
+        for object in objects {
+            kinds.seen.add(&object.gvk);
         }
         for item in rejected {
             match kind_of(item) {

@@ -43,14 +43,14 @@ fn of_a_duplicate_member_the_last_one_counts() {
 
 #[test]
 fn an_api_version_with_two_slashes_is_kept_and_never_taken_for_core() {
-    let gvk = object(r#"{"kind":"Pod","apiVersion":"a/b/v1"}"#).gvk;
-    assert_eq!(gvk, Gvk::new("a/b", "v1", "Pod"));
+    let object = object(r#"{"kind":"Pod","apiVersion":"a/b/v1"}"#);
+    assert_eq!(object.gvk, Gvk::new("a/b", "v1", "Pod"));
 }
 
 #[test]
 fn a_kind_that_an_item_leaves_out_is_that_of_its_list() {
     let pod = Gvk::new("apps", "v1", "Deployment");
-    let read = |json: &str| Object::from_json_as(json, &pod).unwrap().gvk;
+    let read = |json: &str| Object::from_json_as(json, &pod).unwrap().gvk.clone();
     assert_eq!(read("{}"), pod);
     assert_eq!(read(r#"{"kind":"","apiVersion":""}"#), pod);
     assert_eq!(

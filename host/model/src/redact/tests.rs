@@ -8,7 +8,7 @@ use crate::Object;
 
 /// Redacts an object with its own `kind`.
 fn redacted(json: &str) -> Arc<str> {
-    Object::from_json(json).unwrap().json
+    Arc::clone(&Object::from_json(json).unwrap().json)
 }
 
 #[test]

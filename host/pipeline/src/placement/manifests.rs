@@ -19,7 +19,10 @@ impl Manifests {
         let mut manifests = Self::default();
         for resource in resources.iter().filter(|it| is_expected(it)) {
             let expected = manifests.expect(resource);
-            manifests.expected.push(expected);
+            manifests.expected.push(Expected {
+                is_hook: runs_once(resource),
+                ..expected
+            });
         }
         manifests
     }
@@ -44,7 +47,12 @@ impl Manifests {
     }
 }
 
-/// Returns whether a resource has to be there in normal operation. Hooks of other moments than the installation
+/// Returns whether a resource runs once and may be removed then. Definitions of custom resources stay.
+fn runs_once(resource: &ResourceSnapshot) -> bool {
+    !matches!(resource.hook, None | Some(Hook::CrdInstall))
+}
+
+/// Returns whether a resource is to be listed. Hooks of other moments than the installation
 /// are missing until their moment comes, and are expected once they were sent.
 fn is_expected(resource: &ResourceSnapshot) -> bool {
     match resource.hook {

@@ -98,7 +98,7 @@ impl StoredPlacement {
             name: Arc::clone(&it.name),
             role: match it.role {
                 Role::Sent | Role::Unsent => StoredRole::Here,
-                Role::Hook => StoredRole::Hook,
+                Role::Hook | Role::SentHook => StoredRole::Hook,
                 Role::Gone => StoredRole::Gone,
             },
             phase: it.verdict.phase,

@@ -86,13 +86,13 @@ fn the_stored_form_of_a_transition_is_what_was_reviewed() {
         state: phase.state().into(),
     };
     let transition = Transition {
-        resource: Some(ResourceId {
+        resource: Some(Arc::new(ResourceId {
             app: "front".into(),
             cluster: "p+c".parse().unwrap(),
             gvk: kindsight_model::Gvk::new("apps", "v1", "Deployment"),
             namespace: "web".into(),
             name: "front".into(),
-        }),
+        })),
         from: Some(state(Phase::Ready)),
         to: Some(state(Phase::Failed)),
         at_ms: 1000,

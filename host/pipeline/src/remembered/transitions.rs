@@ -104,13 +104,13 @@ impl StoredTransition {
         };
         let resource = match self.resource {
             None => None,
-            Some(it) => Some(ResourceId {
+            Some(it) => Some(Arc::new(ResourceId {
                 app: it.app,
                 cluster: it.cluster.parse().ok()?,
                 gvk: it.gvk,
                 namespace: it.namespace,
                 name: it.name,
-            }),
+            })),
         };
         let transition = Transition {
             resource,

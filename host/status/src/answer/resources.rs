@@ -96,7 +96,7 @@ impl<'a> Resources<'a> {
             message: (&*verdict.message).into(),
             since: view.since_ms.and_then(moment),
             expected: (!view.is_sent()).then_some(false),
-            hook: (view.role == Role::Hook).then_some(true),
+            hook: matches!(view.role, Role::Hook | Role::SentHook).then_some(true),
             owner: view.owner.and_then(|owner| self.owner(owner)),
             interpreter: verdict.by.as_ref().filter(|_| self.explain).cloned(),
             explanation: (self.explain.then(|| Explanation::of(verdict))).flatten(),

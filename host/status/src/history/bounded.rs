@@ -1,6 +1,7 @@
 //! The history of one application.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use kindsight_model::ClusterName;
 
@@ -20,7 +21,7 @@ pub const TRANSITIONS_OF_APPLICATION_MAX: usize = 2000;
 pub(crate) struct Bounded {
     transitions: VecDeque<Recorded>,
     /// Number of transitions by resource; that of the application as a whole is under none.
-    counts: Map<Option<ResourceId>, usize>,
+    counts: Map<Option<Arc<ResourceId>>, usize>,
     dropped: u64,
     bytes: usize,
 }

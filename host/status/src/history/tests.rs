@@ -31,7 +31,7 @@ fn transition(resource: impl Into<Option<ResourceId>>, at_ms: i64) -> Transition
         })
     };
     Transition {
-        resource: resource.into(),
+        resource: resource.into().map(Arc::new),
         from: state(Phase::Ready),
         to: state(Phase::Failed),
         at_ms,

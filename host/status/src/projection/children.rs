@@ -109,7 +109,7 @@ impl<'a> Index<'a> {
         for (position, resource) in resources.iter().enumerate() {
             match &resource.object {
                 Some(object) => index.add(object, position),
-                None if resource.role != Role::Sent => index.add_by_name(resource, position),
+                None if !resource.is_sent() => index.add_by_name(resource, position),
                 None => {}
             }
         }

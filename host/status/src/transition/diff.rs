@@ -206,7 +206,7 @@ impl Diff {
         cause: TransitionCause,
     ) {
         self.found.push(Transition {
-            resource: Some(resource),
+            resource: Some(Arc::new(resource)),
             from,
             to: Some(state_of(verdict)),
             at_ms: self.at_ms,
@@ -221,11 +221,11 @@ impl Diff {
     fn forgotten(&mut self, app: &Arc<str>, cluster: &ClusterName, before: &ResourceView) {
         let (reason, message): Why = match before.role {
             Role::Gone => FORGOTTEN,
-            Role::Sent => NOT_SENT,
+            Role::Sent | Role::SentHook => NOT_SENT,
             Role::Unsent | Role::Hook => GONE,
         };
         self.found.push(Transition {
-            resource: Some(id_of(app, cluster, before)),
+            resource: Some(Arc::new(id_of(app, cluster, before))),
             from: Some(state_of(&before.verdict)),
             to: None,
             at_ms: self.at_ms,

@@ -147,8 +147,14 @@ impl Follower {
             return Some(End::Lost(format!("the member ended the watch: {reason}")));
         }
         let revision = message.header().map_or(0, |it| number(it.revision()));
-        // Another etcd, or an earlier state of this one.
-        (message.created() && Revision::new(revision) < self.position).then_some(End::Compacted)
+        if !message.created() || Revision::new(revision) >= self.position {
+            return None;
+        }
+        // Another etcd, an earlier state of this one, or a member that lags behind the others.
+        match super::now(&self.link, &self.span).await {
+            Ok(now) => (now < self.position).then_some(End::Compacted),
+            Err(failure) => Some(self.lost(failure).await),
+        }
     }
 
     /// The end of a watch that a failure broke.

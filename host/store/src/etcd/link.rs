@@ -192,7 +192,29 @@ pub(super) fn no_answer(deadline: Duration) -> String {
     format!("no answer within {deadline:?}")
 }
 
+/// Refuses options of which one is missing: a connection must not be less safe than it was meant.
+fn check(options: &EtcdOptions) -> Result<()> {
+    let refused = |reason: &str| {
+        Err(Error::Denied {
+            reason: reason.to_owned(),
+        })
+    };
+    if options.cert.is_some() != options.key.is_some() {
+        return refused("a certificate needs its key, and a key its certificate");
+    }
+    if options.cert.is_some() && options.ca.is_none() {
+        return refused(
+            "a certificate is shown over TLS alone, which needs the authorities of the etcd",
+        );
+    }
+    if options.user.is_some() != options.password.is_some() {
+        return refused("a user needs a password, and a password a user");
+    }
+    Ok(())
+}
+
 fn connect_options(options: &EtcdOptions) -> Result<ConnectOptions> {
+    check(options)?;
     let mut connect = ConnectOptions::new()
         .with_require_leader(true)
         .with_keep_alive(KEEP_ALIVE, KEEP_ALIVE_ANSWER_MAX)

@@ -5,10 +5,11 @@ use kindsight_cluster::{Binaries, Binary, Etcd};
 
 use super::*;
 use crate::store::contract::{self, compacted_to, wait};
-use crate::{Change, ChangeKind};
+use crate::{Change, ChangeKind, Changes};
 
 mod access;
 mod faults;
+mod members;
 mod sizes;
 
 /// The longest that a call waits where a member is away on purpose.

@@ -1,11 +1,10 @@
 //! Deployments that `AppContext`s send to the cluster: their objects, by label and by owner.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kindsight_model::DeploymentId;
 
-use super::{GroupId, Inventory, Key};
+use super::{GroupId, Inventory};
 use crate::kubernetes::news::WatchId;
 
 impl Inventory {
@@ -34,8 +33,8 @@ impl Inventory {
 
     /// Has a deployment reported that is reported by its objects, also where it has none or the same ones.
     pub(in crate::kubernetes) fn note_direct(&mut self, deployment: &DeploymentId) {
-        self.groups
-            .note_again(GroupId::Deployment(deployment.clone()));
+        let id = GroupId::Deployment(deployment.clone());
+        self.groups.note_again(Arc::new(id));
     }
 
     /// Has each deployment reported that is reported by its objects.
@@ -51,9 +50,10 @@ impl Inventory {
     pub(in crate::kubernetes) fn labelled_with(
         &self,
         deployment: &DeploymentId,
-    ) -> impl Iterator<Item = (WatchId, &Arc<str>)> {
-        let keys = self.labelled.get(deployment).into_iter().flatten();
-        keys.map(|key| (key.watch, &key.name))
+    ) -> impl Iterator<Item = (WatchId, &str)> {
+        let ids = self.labelled.get(deployment).into_iter().flatten();
+        let entries = ids.filter_map(|id| self.objects.get(*id));
+        entries.map(|entry| (entry.watch(), &*entry.name))
     }
 
     /// The group of a deployment that is reported by its objects.
@@ -73,10 +73,10 @@ impl Inventory {
     }
 
     fn place_labelled(&mut self, deployment: &DeploymentId) {
-        let keys: BTreeSet<Key> = self.labelled.get(deployment).cloned().unwrap_or_default();
-        for key in keys {
-            self.place(&key);
-            self.place_owned(&key);
+        let labelled = self.labelled.get(deployment);
+        for id in labelled.cloned().unwrap_or_default() {
+            self.place(id);
+            self.place_owned(id);
         }
     }
 }

@@ -5,7 +5,10 @@ use std::sync::{Arc, LazyLock};
 
 use kindsight_model::{Coverage, CoveredKinds, Gvk, Object, Rejected, RejectedIdentity};
 
-use super::place::Place;
+use super::missing::Place;
+use super::place::GroupPlace;
+use super::relations::Sought;
+use super::texts::Texts;
 use super::{GroupId, Report};
 use crate::kubernetes::decode::{Body, Decoded};
 use crate::kubernetes::membership::Membership;
@@ -14,86 +17,134 @@ use crate::kubernetes::selector::Label;
 use crate::kubernetes::uid::Uid;
 use crate::{ApplicationReport, DeploymentReport};
 
-/// An object by its Kind, namespace and name.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(in crate::kubernetes) struct Key {
-    /// Watches are of one Kind each, and no two of them see the same object.
-    pub(in crate::kubernetes) watch: WatchId,
-    pub(super) namespace: Arc<str>,
-    pub(super) name: Arc<str>,
-}
-
-impl Key {
-    /// A bound before all keys of a namespace of a watch; of the empty one, before all keys of the watch.
-    pub(super) fn before_all_of(watch: WatchId, namespace: &str) -> Self {
-        Self {
-            watch,
-            namespace: namespace.into(),
-            name: "".into(),
-        }
-    }
-
-    pub(super) fn new(watch: WatchId, decoded: &Decoded) -> Self {
-        Self {
-            watch,
-            namespace: Arc::clone(&decoded.namespace),
-            name: Arc::clone(&decoded.name),
-        }
-    }
-}
-
 /// An object as it is held.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// The last pass over its Kind that saw it.
-    pub(super) pass: u64,
-    /// Number of the change of the cluster that it came with.
-    pub(super) change: u64,
+    /// Its watch and its namespace.
+    pub(super) collection: Arc<Place>,
+    pub(super) name: Box<str>,
+    pub(super) uid: Uid,
     /// Its version; 0 where versions have no order.
     pub(super) version: u64,
-    pub(super) uid: Uid,
+    /// The last pass over its Kind that saw it.
+    pub(super) pass: u64,
+    /// None where there is none of it, as of most objects that belong to no application.
+    more: Option<Box<More>>,
+}
+
+/// The part of an object that most do not have.
+#[derive(Debug, Default)]
+struct More {
+    /// Number of the change of the cluster that it came with.
+    change: u64,
     /// Uids of its owners.
-    pub(super) owners: Box<[Uid]>,
+    owners: Box<[Uid]>,
     /// Its labels, where they are asked for.
-    pub(super) labels: Arc<[Label]>,
+    labels: Arc<[Label]>,
     /// None where nobody marked it.
-    membership: Option<Box<Membership>>,
-    pub(super) body: Body,
-    pub(super) place: Place,
+    membership: Option<Arc<Membership>>,
+    body: Body,
+    place: GroupPlace,
+    /// What it names by relations; none where nobody asks, or it was not read.
+    sought: Option<Sought>,
 }
 
-impl Default for Entry {
-    fn default() -> Self {
-        Self {
-            pass: 0,
-            change: 0,
-            version: 0,
-            uid: Uid::NONE,
-            owners: Box::default(),
-            labels: Arc::default(),
-            membership: None,
-            body: Body::NotAsked,
-            place: Place::default(),
-        }
-    }
-}
-
-/// Links of an object to others.
-pub(super) struct Links {
-    pub(super) uid: Uid,
-    pub(super) owners: Box<[Uid]>,
-}
-
+/// The rest of an object of which only its identity is known.
+static NO_MORE: LazyLock<More> = LazyLock::new(More::default);
 /// The membership of an object that nobody marked.
 static NO_MEMBERSHIP: LazyLock<Membership> = LazyLock::new(Membership::default);
 
+impl More {
+    fn is_nothing(&self) -> bool {
+        self.owners.is_empty()
+            && self.labels.is_empty()
+            && self.membership.is_none()
+            && matches!(self.body, Body::NotAsked)
+            && self.place == GroupPlace::default()
+            && self.sought.is_none()
+    }
+}
+
 impl Entry {
+    /// An object of this name, of which nothing else is known.
+    pub(super) fn new(collection: Arc<Place>, name: &str) -> Self {
+        Self {
+            collection,
+            name: name.into(),
+            uid: Uid::NONE,
+            version: 0,
+            pass: 0,
+            more: None,
+        }
+    }
+
+    pub(super) fn watch(&self) -> WatchId {
+        self.collection.0
+    }
+
+    pub(super) fn namespace(&self) -> &Arc<str> {
+        &self.collection.1
+    }
+
+    fn more(&self) -> &More {
+        self.more.as_deref().unwrap_or(&NO_MORE)
+    }
+
+    /// Changes what most objects do not have.
+    fn change_more<T>(&mut self, change: impl FnOnce(&mut More) -> T) -> T {
+        let more = self.more.get_or_insert_default();
+        let changed = change(more);
+        if more.is_nothing() {
+            self.more = None;
+        }
+        changed
+    }
+
+    /// Returns whether nothing but its identity is held.
+    #[cfg(test)]
+    pub(super) fn is_identity_alone(&self) -> bool {
+        self.more.is_none()
+    }
+
+    /// Number of the change of the cluster that it came with; 0 where only its identity is known.
+    pub(super) fn change(&self) -> u64 {
+        self.more().change
+    }
+
+    /// Uids of its owners.
+    pub(super) fn owners(&self) -> &[Uid] {
+        &self.more().owners
+    }
+
+    /// Its labels, where they are asked for.
+    pub(super) fn labels(&self) -> &[Label] {
+        &self.more().labels
+    }
+
+    pub(super) fn body(&self) -> &Body {
+        &self.more().body
+    }
+
+    pub(super) fn place(&self) -> &GroupPlace {
+        &self.more().place
+    }
+
+    /// What it names by relations; none where nobody asks, or it was not read.
+    pub(super) fn sought(&self) -> Option<&Sought> {
+        self.more().sought.as_ref()
+    }
+
+    /// The application it belongs to, as its metadata says.
+    pub(super) fn membership(&self) -> &Membership {
+        self.more().membership.as_deref().unwrap_or(&NO_MEMBERSHIP)
+    }
+
     /// Returns whether this tells nothing new: the same version, and no body where that is missing.
     pub(super) fn has_all_of(&self, decoded: &Decoded, is_missing: bool) -> bool {
         self.version == decoded.version
             && self.version > 0
             && self.uid == decoded.uid
-            && self.labels == decoded.labels
+            && *self.labels() == *decoded.labels
             && (!is_missing || matches!(decoded.body, Body::NotAsked))
     }
 
@@ -105,31 +156,52 @@ impl Entry {
     /// Returns whether what it owns belongs where it did before.
     pub(super) fn is_same_owner(&self, decoded: &Decoded) -> bool {
         self.uid == decoded.uid
-            && self.owners == decoded.owners
+            && *self.owners() == *decoded.owners
             && *self.membership() == decoded.membership
     }
 
-    /// Replaces all but its place and the pass.
-    pub(super) fn replace(&mut self, decoded: Decoded) {
+    /// Replaces all but its place and the pass by what came with a change.
+    pub(super) fn replace(&mut self, decoded: Decoded, change: u64, texts: &mut Texts) {
         self.version = decoded.version;
         self.uid = decoded.uid;
-        self.owners = decoded.owners;
-        self.labels = decoded.labels;
-        let is_marked = decoded.membership != Membership::default();
-        self.membership = is_marked.then(|| Box::new(decoded.membership));
-        self.body = decoded.body;
+        let labels = texts.share_labels(&decoded.labels);
+        let membership = texts.share_membership(decoded.membership);
+        self.change_more(|more| {
+            more.change = change;
+            more.owners = decoded.owners;
+            more.labels = labels;
+            more.membership = membership;
+            more.body = decoded.body;
+            more.sought = None;
+        });
     }
 
-    pub(super) fn links(&self) -> Links {
-        Links {
-            uid: self.uid,
-            owners: self.owners.clone(),
+    /// Returns what its place was before.
+    pub(super) fn set_place(&mut self, place: GroupPlace) -> GroupPlace {
+        if *self.place() == place {
+            return place;
+        }
+        self.change_more(|more| std::mem::replace(&mut more.place, place))
+    }
+
+    pub(super) fn seek(&mut self, sought: Option<Sought>) {
+        if sought.is_some() || self.sought().is_some() {
+            self.change_more(|more| more.sought = sought);
         }
     }
 
-    /// The application it belongs to, as its metadata says.
-    pub(super) fn membership(&self) -> &Membership {
-        self.membership.as_deref().unwrap_or(&NO_MEMBERSHIP)
+    /// Lets go of its body, which nobody reads.
+    pub(super) fn drop_body(&mut self) {
+        if matches!(self.body(), Body::Whole(_)) {
+            self.change_more(|more| more.body = Body::NotAsked);
+        }
+    }
+
+    /// Lets go of what its body was read to.
+    pub(super) fn settle(&mut self) {
+        if let Some(Body::Whole(object)) = self.more.as_mut().map(|it| &mut it.body) {
+            object.settle();
+        }
     }
 
     /// The name of the application that it joins if there is only one of that name.
@@ -153,22 +225,18 @@ pub(super) struct Beside<'c> {
 }
 
 /// The report of a group with these objects.
-pub(super) fn report<'e>(
-    id: &GroupId,
-    entries: impl Iterator<Item = (&'e Key, &'e Entry)>,
-    beside: Beside<'_>,
-) -> Report {
+pub(super) fn report(id: &GroupId, entries: &[&Entry], beside: Beside<'_>) -> Report {
     let mut objects: Vec<(&Object, bool)> = Vec::new();
     let mut rejected = Vec::new();
-    for (key, entry) in entries {
-        match &entry.body {
+    for entry in entries {
+        match entry.body() {
             Body::Whole(object) => objects.push((object, entry.membership().is_hook)),
             Body::Unreadable(it) => {
                 let (gvk, error) = &**it;
                 rejected.push(Rejected {
-                    pointer: format!("{}/{}/{}", gvk.kind, key.namespace, key.name),
+                    pointer: format!("{}/{}/{}", gvk.kind, entry.namespace(), entry.name),
                     error: error.clone(),
-                    identity: Some(identity(gvk, key)),
+                    identity: Some(identity(gvk, entry)),
                 });
             }
             Body::NotAsked | Body::BundleState(_) => {}
@@ -212,21 +280,16 @@ pub(super) fn report<'e>(
     }
 }
 
-fn identity(gvk: &Gvk, key: &Key) -> RejectedIdentity {
+fn identity(gvk: &Gvk, entry: &Entry) -> RejectedIdentity {
     RejectedIdentity {
         gvk: gvk.clone(),
-        namespace: Arc::clone(&key.namespace),
-        name: Arc::clone(&key.name),
+        namespace: Arc::clone(entry.namespace()),
+        name: Arc::from(&*entry.name),
     }
 }
 
 /// The order of objects in reports.
 pub(super) fn rank(object: &Object) -> (&str, &str, &str, &str) {
-    let Object {
-        gvk,
-        namespace,
-        name,
-        ..
-    } = object;
-    (&gvk.kind, &gvk.group, namespace, name)
+    let gvk = &object.gvk;
+    (&gvk.kind, &gvk.group, &object.namespace, &object.name)
 }

@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use kindsight_model::DigName;
 
-use super::{GroupId, Key};
+use super::GroupId;
+use super::objects::Id;
 use crate::kubernetes::news::WatchId;
 
 /// The groups that have objects.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
-    by_id: HashMap<GroupId, Group>,
-    changed: BTreeSet<GroupId>,
+    by_id: HashMap<Arc<GroupId>, Group>,
+    changed: BTreeSet<Arc<GroupId>>,
     /// Number of objects of each application that name it by themselves, by its name and then its namespace.
     anchors: HashMap<Arc<str>, BTreeMap<DigName, usize>>,
     /// Number of objects of each watch.
@@ -22,14 +23,14 @@ pub(super) struct Groups {
 /// One app of one application.
 #[derive(Debug, Default)]
 pub(super) struct Group {
-    members: BTreeSet<Key>,
+    members: BTreeSet<Id>,
     /// A hash of the last report; none until there was one.
     reported: Option<u64>,
 }
 
 impl Group {
-    pub(super) fn members(&self) -> impl Iterator<Item = &Key> {
-        self.members.iter()
+    pub(super) fn members(&self) -> impl Iterator<Item = Id> {
+        self.members.iter().copied()
     }
 }
 
@@ -39,7 +40,13 @@ impl Groups {
     }
 
     pub(super) fn ids(&self) -> impl Iterator<Item = &GroupId> {
-        self.by_id.keys()
+        self.by_id.keys().map(Arc::as_ref)
+    }
+
+    /// The id of a group, shared with the group where that has objects.
+    pub(super) fn known(&self, id: GroupId) -> Arc<GroupId> {
+        let known = self.by_id.get_key_value(&id);
+        known.map_or_else(|| Arc::new(id), |(known, _)| Arc::clone(known))
     }
 
     /// Number of objects in all groups.
@@ -59,12 +66,12 @@ impl Groups {
         applications.next().is_none().then(|| first.clone())
     }
 
-    pub(super) fn note_changed(&mut self, id: GroupId) {
+    pub(super) fn note_changed(&mut self, id: Arc<GroupId>) {
         self.changed.insert(id);
     }
 
     /// Has a group reported, also where it is as it was.
-    pub(super) fn note_again(&mut self, id: GroupId) {
+    pub(super) fn note_again(&mut self, id: Arc<GroupId>) {
         if let Some(group) = self.by_id.get_mut(&id) {
             group.reported = None;
         }
@@ -83,22 +90,27 @@ impl Groups {
 
     /// The groups that changed since they were last taken.
     pub(super) fn changed(&self) -> impl Iterator<Item = &GroupId> {
-        self.changed.iter()
+        self.changed.iter().map(Arc::as_ref)
     }
 
     /// The groups that changed since the last call.
-    pub(super) fn take_changed(&mut self) -> BTreeSet<GroupId> {
+    pub(super) fn take_changed(&mut self) -> BTreeSet<Arc<GroupId>> {
         std::mem::take(&mut self.changed)
     }
 
     /// Adds an object to a group. Returns whether its application is new.
-    pub(super) fn join(&mut self, id: GroupId, key: &Key, is_anchor: bool) -> bool {
-        let group = self.by_id.entry(id.clone()).or_default();
-        if group.members.insert(key.clone()) {
-            *self.by_watch.entry(key.watch).or_default() += 1;
+    pub(super) fn join(
+        &mut self,
+        id: Arc<GroupId>,
+        (watch, object): (WatchId, Id),
+        is_anchor: bool,
+    ) -> bool {
+        let group = self.by_id.entry(Arc::clone(&id)).or_default();
+        if group.members.insert(object) {
+            *self.by_watch.entry(watch).or_default() += 1;
         }
         let mut is_new = false;
-        if let GroupId::Application { application, .. } = &id
+        if let GroupId::Application { application, .. } = &*id
             && is_anchor
         {
             let name = Arc::clone(&application.composite_app);
@@ -112,10 +124,15 @@ impl Groups {
     }
 
     /// Takes an object out of a group. Returns whether its application is gone.
-    pub(super) fn leave(&mut self, id: GroupId, key: &Key, was_anchor: bool) -> bool {
+    pub(super) fn leave(
+        &mut self,
+        id: Arc<GroupId>,
+        (watch, object): (WatchId, Id),
+        was_anchor: bool,
+    ) -> bool {
         if let Some(group) = self.by_id.get_mut(&id) {
-            if group.members.remove(key)
-                && let Some(count) = self.by_watch.get_mut(&key.watch)
+            if group.members.remove(&object)
+                && let Some(count) = self.by_watch.get_mut(&watch)
             {
                 *count = count.saturating_sub(1);
             }
@@ -123,7 +140,7 @@ impl Groups {
                 self.by_id.remove(&id);
             }
         }
-        let is_gone = match &id {
+        let is_gone = match &*id {
             GroupId::Application { application, .. } => was_anchor && self.lift_anchor(application),
             GroupId::Deployment(_) => false,
         };

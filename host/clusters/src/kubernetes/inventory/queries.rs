@@ -3,20 +3,30 @@
 //! Each search waits under what every object has that it finds: a name, an owner, a label. So a change costs
 //! the searches that may concern it, and not all of them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+mod hints;
+mod sorted;
+
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
+use hashbrown::HashTable;
+
+use super::GroupId;
 use super::entry::Entry;
-use super::{GroupId, Key};
+use super::objects::Id;
+use super::slots::Slots;
 use crate::kubernetes::news::WatchId;
 use crate::kubernetes::selector::LabelSelector;
 use crate::kubernetes::uid::Uid;
+use hints::{HintHash, hints_of};
+use sorted::Sorted;
 
 /// A search among the objects of one watch.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Query {
-    /// The object of a name.
-    Named(Key),
+    /// The object of a name, in a namespace.
+    Named(WatchId, Arc<str>, Arc<str>),
     /// The object with this uid.
     Uid(WatchId, Uid),
     /// Objects that name this uid as their owner's.
@@ -25,144 +35,120 @@ pub(super) enum Query {
     Selected(WatchId, Arc<str>, Arc<LabelSelector>),
 }
 
-/// A part of each object that a query may find.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Hint {
-    Named(Key),
-    Uid(WatchId, Uid),
-    OwnedBy(WatchId, Uid),
-    Label(WatchId, Arc<str>, Arc<str>, Arc<str>),
-    Namespace(WatchId, Arc<str>),
-}
-
 impl Query {
-    /// Sets of hints; each object that it finds has one of each set.
-    fn hints(&self) -> Vec<Vec<Hint>> {
+    fn watch(&self) -> WatchId {
         match self {
-            Self::Named(key) => vec![vec![Hint::Named(key.clone())]],
-            Self::Uid(watch, uid) => vec![vec![Hint::Uid(*watch, *uid)]],
-            Self::OwnedBy(watch, uid) => vec![vec![Hint::OwnedBy(*watch, *uid)]],
-            Self::Selected(watch, namespace, selector) => {
-                let label = |(key, value)| Hint::Label(*watch, Arc::clone(namespace), key, value);
-                let sets = selector.one_of_each().into_iter();
-                let mut sets: Vec<Vec<Hint>> =
-                    sets.map(|it| it.into_iter().map(label).collect()).collect();
-                if sets.is_empty() {
-                    sets.push(vec![Hint::Namespace(*watch, Arc::clone(namespace))]);
-                }
-                sets
-            }
+            Self::Named(watch, ..)
+            | Self::Uid(watch, _)
+            | Self::OwnedBy(watch, _)
+            | Self::Selected(watch, ..) => *watch,
         }
     }
 
     /// Returns whether it finds an object.
-    pub(super) fn finds(&self, key: &Key, entry: &Entry) -> bool {
-        match self {
-            Self::Named(named) => named == key,
-            Self::Uid(watch, uid) => *watch == key.watch && *uid == entry.uid,
-            Self::OwnedBy(watch, uid) => *watch == key.watch && entry.owners.contains(uid),
-            Self::Selected(watch, namespace, selector) => {
-                *watch == key.watch
-                    && *namespace == key.namespace
-                    && selector.selects(&entry.labels)
+    pub(super) fn finds(&self, entry: &Entry) -> bool {
+        let is_kind = self.watch() == entry.watch();
+        is_kind
+            && match self {
+                Self::Named(_, namespace, name) => {
+                    namespace == entry.namespace() && **name == *entry.name
+                }
+                Self::Uid(_, uid) => *uid == entry.uid,
+                Self::OwnedBy(_, uid) => entry.owners().contains(uid),
+                Self::Selected(_, namespace, selector) => {
+                    namespace == entry.namespace() && selector.selects(entry.labels())
+                }
             }
-        }
     }
 }
 
-fn hints_of(key: &Key, entry: &Entry) -> Vec<Hint> {
-    let (watch, namespace) = (key.watch, &key.namespace);
-    let mut hints = vec![
-        Hint::Named(key.clone()),
-        Hint::Uid(watch, entry.uid),
-        Hint::Namespace(watch, Arc::clone(namespace)),
-    ];
-    let owners = entry.owners.iter();
-    hints.extend(owners.map(|uid| Hint::OwnedBy(watch, *uid)));
-    let labels = entry.labels.iter();
-    hints.extend(labels.map(|(key, value)| {
-        Hint::Label(
-            watch,
-            Arc::clone(namespace),
-            Arc::clone(key),
-            Arc::clone(value),
-        )
-    }));
-    hints
+/// Number of a search, for as long as a group asks for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct QueryId(u32);
+
+impl QueryId {
+    const FIRST: Self = Self(0);
+    const LAST: Self = Self(u32::MAX);
 }
 
 /// The searches of all groups.
 #[derive(Debug, Default)]
 pub(super) struct Queries {
-    asked: HashMap<Arc<Query>, Answer>,
-    by_hint: HashMap<Hint, HashSet<Arc<Query>>>,
-    by_group: HashMap<GroupId, BTreeSet<Arc<Query>>>,
+    asked: Slots<Asked>,
+    by_query: HashTable<QueryId>,
+    /// The searches that wait under each hint.
+    waiting: BTreeSet<(HintHash, QueryId)>,
+    by_group: HashMap<Arc<GroupId>, Sorted<QueryId>>,
     /// Number of searches that found an object.
-    named: BTreeMap<Key, usize>,
+    named: HashMap<Id, u32>,
+    /// Number of objects that searches among those of a watch found.
+    found_of: HashMap<WatchId, usize>,
+    hasher: RandomState,
 }
 
-/// The groups that wait for a search, and what it found.
-#[derive(Debug, Default)]
-struct Answer {
-    groups: BTreeSet<GroupId>,
-    found: BTreeSet<Key>,
+/// One search, the groups that wait for it, and what it found.
+#[derive(Debug)]
+struct Asked {
+    query: Query,
+    groups: Sorted<Arc<GroupId>>,
+    found: Sorted<Id>,
     /// Hints under which the search waits.
-    hints: Vec<Hint>,
+    hints: Box<[HintHash]>,
 }
 
 impl Queries {
     /// Returns whether a search found an object.
-    pub(super) fn is_named(&self, key: &Key) -> bool {
-        self.named.contains_key(key)
+    pub(super) fn is_named(&self, id: Id) -> bool {
+        self.named.contains_key(&id)
     }
 
     /// Returns whether searches found objects of a watch.
     pub(super) fn are_any_named(&self, watch: WatchId) -> bool {
-        let mut named = self.named.range(Key::before_all_of(watch, "")..);
-        named.next().is_some_and(|(key, _)| key.watch == watch)
+        self.found_of.contains_key(&watch)
+    }
+
+    pub(super) fn get(&self, id: QueryId) -> Option<&Query> {
+        self.asked.get(id.0).map(|it| &it.query)
     }
 
     /// All that the searches of a group found.
-    pub(super) fn found(&self, group: &GroupId) -> BTreeSet<Key> {
-        let queries = self.by_group.get(group).into_iter().flatten();
-        let answers = queries.filter_map(|it| self.asked.get(it));
-        answers.flat_map(|it| it.found.iter().cloned()).collect()
+    pub(super) fn found(&self, group: &GroupId) -> BTreeSet<Id> {
+        let queries = self.by_group.get(group).into_iter().flat_map(Sorted::iter);
+        let asked = queries.filter_map(|it| self.asked.get(it.0));
+        asked.flat_map(|it| it.found.iter().copied()).collect()
     }
 
     /// Notes that an object is not there any more as it was. Returns the groups whose searches found it.
-    pub(super) fn forget(&mut self, key: &Key, entry: &Entry) -> BTreeSet<GroupId> {
+    pub(super) fn forget(&mut self, id: Id, entry: &Entry) -> BTreeSet<Arc<GroupId>> {
         let mut groups = BTreeSet::new();
-        if !self.named.contains_key(key) {
+        if !self.named.contains_key(&id) {
             return groups;
         }
-        for hint in hints_of(key, entry) {
-            for query in self.by_hint.get(&hint).into_iter().flatten() {
-                if let Some(answer) = self.asked.get_mut(query)
-                    && answer.found.remove(key)
-                {
-                    groups.extend(answer.groups.iter().cloned());
-                }
+        for query in self.near(entry) {
+            if let Some(asked) = self.asked.get_mut(query.0)
+                && asked.found.remove(&id)
+            {
+                groups.extend(asked.groups.iter().cloned());
+                self.lose(entry.watch());
             }
         }
-        self.named.remove(key);
+        self.named.remove(&id);
         groups
     }
 
     /// Notes that an object is there as it is now. Returns the groups whose searches find it.
-    pub(super) fn take(&mut self, key: &Key, entry: &Entry) -> BTreeSet<GroupId> {
+    pub(super) fn take(&mut self, id: Id, entry: &Entry) -> BTreeSet<Arc<GroupId>> {
         let mut groups = BTreeSet::new();
-        if self.asked.is_empty() {
+        if self.waiting.is_empty() {
             return groups;
         }
-        for hint in hints_of(key, entry) {
-            for query in self.by_hint.get(&hint).into_iter().flatten() {
-                if query.finds(key, entry)
-                    && let Some(answer) = self.asked.get_mut(query)
-                    && answer.found.insert(key.clone())
-                {
-                    *self.named.entry(key.clone()).or_default() += 1;
-                    groups.extend(answer.groups.iter().cloned());
-                }
+        for query in self.near(entry) {
+            if let Some(asked) = self.asked.get_mut(query.0)
+                && asked.query.finds(entry)
+                && asked.found.insert(id)
+            {
+                groups.extend(asked.groups.iter().cloned());
+                self.find(entry.watch(), id);
             }
         }
         groups
@@ -172,94 +158,130 @@ impl Queries {
     /// objects that nobody asks for any more.
     pub(super) fn ask(
         &mut self,
-        group: &GroupId,
-        queries: BTreeSet<Arc<Query>>,
-    ) -> (Vec<Arc<Query>>, BTreeSet<Key>) {
+        group: &Arc<GroupId>,
+        queries: BTreeSet<Query>,
+    ) -> (Vec<QueryId>, BTreeSet<Id>) {
         let before = self.by_group.remove(group).unwrap_or_default();
-        let mut dropped = BTreeSet::new();
-        for query in before.difference(&queries) {
-            self.drop_group(group, query, &mut dropped);
-        }
         let mut new = Vec::new();
-        for query in queries.difference(&before) {
-            let answer = self.asked.entry(Arc::clone(query)).or_insert_with(|| {
-                new.push(Arc::clone(query));
-                Answer::default()
-            });
-            answer.groups.insert(group.clone());
+        let mut after = Vec::with_capacity(queries.len());
+        for query in queries {
+            let id = self.id_of(query, &mut new);
+            if let Some(asked) = self.asked.get_mut(id.0) {
+                asked.groups.insert(Arc::clone(group));
+            }
+            after.push(id);
         }
-        for query in &new {
-            self.wait(query);
+        let after = Sorted::from(after);
+        let mut dropped = BTreeSet::new();
+        for id in before.iter().filter(|it| !after.contains(it)) {
+            self.drop_group(group, *id, &mut dropped);
         }
-        if !queries.is_empty() {
-            self.by_group.insert(group.clone(), queries);
+        for id in &new {
+            self.wait(*id);
+        }
+        if !after.is_empty() {
+            self.by_group.insert(Arc::clone(group), after);
         }
         (new, dropped)
     }
 
+    /// The number of a search, which is noted among the new ones where nobody asked for it before.
+    fn id_of(&mut self, query: Query, new: &mut Vec<QueryId>) -> QueryId {
+        let hash = self.hasher.hash_one(&query);
+        let is_same = |id: &QueryId| self.asked.get(id.0).is_some_and(|it| it.query == query);
+        if let Some(id) = self.by_query.find(hash, is_same) {
+            return *id;
+        }
+        let id = QueryId(self.asked.add(Asked {
+            query,
+            groups: Sorted::default(),
+            found: Sorted::default(),
+            hints: Box::default(),
+        }));
+        new.push(id);
+        let (asked, hasher) = (&self.asked, &self.hasher);
+        self.by_query.insert_unique(hash, id, |id| {
+            asked.get(id.0).map_or(0, |it| hasher.hash_one(&it.query))
+        });
+        id
+    }
+
     /// Lets a search wait under those of its hints that fewest others wait under: objects have labels that all
     /// of an application have.
-    fn wait(&mut self, query: &Arc<Query>) {
-        let waiting = |hint: &Hint| self.by_hint.get(hint).map_or(0, HashSet::len);
-        let sets = query.hints().into_iter();
+    fn wait(&mut self, id: QueryId) {
+        let Some(asked) = self.asked.get_mut(id.0) else {
+            return;
+        };
+        let sets = asked.query.hints(&self.hasher).into_iter();
+        let waiting = |hint: &HintHash| hints::count(&self.waiting, *hint);
         let fewest = sets.min_by_key(|set| set.iter().map(waiting).sum::<usize>());
-        let hints = fewest.unwrap_or_default();
-        for hint in &hints {
-            let waiting = self.by_hint.entry(hint.clone()).or_default();
-            waiting.insert(Arc::clone(query));
-        }
-        if let Some(answer) = self.asked.get_mut(query) {
-            answer.hints = hints;
-        }
+        asked.hints = fewest.unwrap_or_default().into();
+        let pairs = asked.hints.iter().map(|hint| (*hint, id));
+        self.waiting.extend(pairs);
     }
 
     /// The searches that may find an object.
-    pub(super) fn near<'q>(
-        &'q self,
-        key: &Key,
-        entry: &Entry,
-    ) -> impl Iterator<Item = &'q Arc<Query>> {
-        let hints = hints_of(key, entry).into_iter();
-        let waiting = hints.filter_map(|hint| self.by_hint.get(&hint));
-        waiting.flatten()
+    pub(super) fn near(&self, entry: &Entry) -> Vec<QueryId> {
+        let hints = hints_of(entry, &self.hasher).into_iter();
+        let waiting = hints.flat_map(|hint| hints::waiting(&self.waiting, hint));
+        waiting.collect()
     }
 
     /// Notes what a new search found.
-    pub(super) fn answer(&mut self, query: &Arc<Query>, found: Vec<Key>) {
-        let Some(answer) = self.asked.get_mut(query) else {
+    pub(super) fn answer(&mut self, query: QueryId, found: Vec<Id>) {
+        let Some(asked) = self.asked.get_mut(query.0) else {
             return;
         };
-        for key in found {
-            if answer.found.insert(key.clone()) {
-                *self.named.entry(key).or_default() += 1;
+        let watch = asked.query.watch();
+        let found = Sorted::from(found);
+        let before = std::mem::replace(&mut asked.found, found.clone());
+        for id in found.iter().filter(|it| !before.contains(it)) {
+            self.find(watch, *id);
+        }
+    }
+
+    fn drop_group(&mut self, group: &Arc<GroupId>, id: QueryId, dropped: &mut BTreeSet<Id>) {
+        let Some(asked) = self.asked.get_mut(id.0) else {
+            return;
+        };
+        asked.groups.remove(group);
+        if !asked.groups.is_empty() {
+            return;
+        }
+        let hash = self.hasher.hash_one(&asked.query);
+        if let Ok(known) = self.by_query.find_entry(hash, |it| *it == id) {
+            known.remove();
+        }
+        let Some(asked) = self.asked.remove(id.0) else {
+            return;
+        };
+        for hint in asked.hints {
+            self.waiting.remove(&(hint, id));
+        }
+        for found in asked.found.iter() {
+            self.lose(asked.query.watch());
+            if let Some(count) = self.named.get_mut(found) {
+                *count -= 1;
+                if *count == 0 {
+                    self.named.remove(found);
+                    dropped.insert(*found);
+                }
             }
         }
     }
 
-    fn drop_group(&mut self, group: &GroupId, query: &Arc<Query>, dropped: &mut BTreeSet<Key>) {
-        let Some(answer) = self.asked.get_mut(query) else {
-            return;
-        };
-        answer.groups.remove(group);
-        if !answer.groups.is_empty() {
-            return;
-        }
-        let Answer { found, hints, .. } = self.asked.remove(query).unwrap_or_default();
-        for hint in hints {
-            if let Some(waiting) = self.by_hint.get_mut(&hint) {
-                waiting.remove(query);
-                if waiting.is_empty() {
-                    self.by_hint.remove(&hint);
-                }
-            }
-        }
-        for key in found {
-            if let Some(count) = self.named.get_mut(&key) {
-                *count -= 1;
-                if *count == 0 {
-                    self.named.remove(&key);
-                    dropped.insert(key);
-                }
+    /// Counts an object that a search found.
+    fn find(&mut self, watch: WatchId, id: Id) {
+        *self.named.entry(id).or_default() += 1;
+        *self.found_of.entry(watch).or_default() += 1;
+    }
+
+    /// Counts an object of a watch that a search does not find any more.
+    fn lose(&mut self, watch: WatchId) {
+        if let Some(count) = self.found_of.get_mut(&watch) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                self.found_of.remove(&watch);
             }
         }
     }

@@ -7,9 +7,10 @@ use kindsight_model::{CoveredKinds, Object};
 
 use super::entry::rank;
 use super::missing::Place;
-use super::queries::Query;
+use super::objects::Id;
+use super::queries::{Query, QueryId};
 use super::relations::{Asker, Rule, Watched, rules_of, sought};
-use super::{GroupId, Inventory, Key, WatchId};
+use super::{GroupId, Inventory, WatchId};
 use crate::kubernetes::decode::Body;
 use crate::kubernetes::discovery::ApiKind;
 use crate::kubernetes::uid::Uid;
@@ -25,13 +26,13 @@ const STEPS_MAX: usize = 16;
 /// Searches that nobody made before, and objects that a group asks for no more.
 #[derive(Debug, Default)]
 pub(super) struct AskedFor {
-    new: Vec<Arc<Query>>,
-    dropped: BTreeSet<Key>,
+    new: Vec<QueryId>,
+    dropped: BTreeSet<Id>,
 }
 
 /// The objects beside those of a group, and the Kinds of which they are all.
 pub(super) struct Beside {
-    pub(super) keys: Vec<Key>,
+    pub(super) ids: Vec<Id>,
     pub(super) covered: CoveredKinds,
 }
 
@@ -40,14 +41,11 @@ impl Inventory {
     pub(in crate::kubernetes) fn set_rules(&mut self, rules: Arc<RelatedRules>) {
         self.rules = rules;
         self.resolve();
-        self.sought.clear();
-        let members = self
-            .entries
-            .iter()
-            .filter(|(_, it)| it.place.group.is_some());
-        let members: Vec<Key> = members.map(|(key, _)| key.clone()).collect();
-        for key in members {
-            self.read_sought(&key);
+        let members = self.objects.iter();
+        let members = members.filter(|(_, it)| it.place().group.is_some());
+        let members: Vec<Id> = members.map(|(id, _)| id).collect();
+        for id in members {
+            self.read_sought(id);
         }
     }
 
@@ -106,17 +104,26 @@ impl Inventory {
     }
 
     /// Reads what an object of an application names, where anybody asks.
-    pub(super) fn read_sought(&mut self, key: &Key) {
-        let watched = self.watched.get(&key.watch);
+    pub(super) fn read_sought(&mut self, id: Id) {
+        let Some(entry) = self.objects.get_mut(id) else {
+            return;
+        };
+        let watched = self.watched.get(&entry.watch());
         let rules = watched.map(|it| &it.rules).filter(|it| !it.is_empty());
-        let body = self.entries.get(key).map(|it| &it.body);
-        if let (Some(rules), Some(Body::Whole(object))) = (rules, body) {
-            self.sought.insert(key.clone(), sought(rules, object));
-        }
+        let sought = match (rules, entry.body()) {
+            (Some(rules), Body::Whole(object)) => Some(sought(rules, object)),
+            _ => None,
+        };
+        entry.seek(sought);
     }
 
     /// Asks for what the objects of a group name. Returns whether that is all.
-    pub(super) fn ask(&mut self, id: &GroupId, members: &[Key], asked_for: &mut AskedFor) -> bool {
+    pub(super) fn ask(
+        &mut self,
+        id: &Arc<GroupId>,
+        members: &[Id],
+        asked_for: &mut AskedFor,
+    ) -> bool {
         let (queries, is_all_asked) = self.queries_of(members);
         let (new, dropped) = self.queries.ask(id, queries);
         asked_for.new.extend(new);
@@ -127,20 +134,18 @@ impl Inventory {
     /// Searches for what was asked for, and lets go of what nobody needs any more.
     pub(super) fn answer(&mut self, AskedFor { new, dropped }: AskedFor) {
         for (query, found) in self.answers(new) {
-            for key in &found {
-                if self
-                    .entries
-                    .get(key)
-                    .is_some_and(|it| matches!(it.body, Body::NotAsked))
+            for id in &found {
+                if let Some(entry) = self.objects.get(*id)
+                    && matches!(entry.body(), Body::NotAsked)
                 {
-                    self.missing.add(key);
+                    self.missing.add(*id, entry);
                 }
             }
-            self.queries.answer(&query, found);
+            self.queries.answer(query, found);
         }
-        for key in dropped {
-            if !self.queries.is_named(&key) {
-                self.drop_unneeded(&key);
+        for id in dropped {
+            if !self.queries.is_named(id) {
+                self.drop_unneeded(id);
             }
         }
     }
@@ -149,37 +154,38 @@ impl Inventory {
     pub(super) fn beside(
         &self,
         id: &GroupId,
-        members: &[Key],
+        members: &[Id],
         is_all_asked: bool,
     ) -> Option<Beside> {
-        let mut keys = self.queries.found(id);
-        for key in members {
-            keys.remove(key);
+        let mut ids = self.queries.found(id);
+        for member in members {
+            ids.remove(member);
         }
-        let is_read_soon = |key: &Key| {
-            let watched = self.watched.get(&key.watch);
-            self.missing.has(key) && watched.is_some_and(|it| it.is_complete)
+        let is_read_soon = |id: &Id| {
+            let entry = self.objects.get(*id);
+            entry.is_some_and(|entry| {
+                let watched = self.watched.get(&entry.watch());
+                self.missing.has(*id, entry) && watched.is_some_and(|it| it.is_complete)
+            })
         };
-        if keys.iter().any(is_read_soon) {
+        if ids.iter().any(is_read_soon) {
             return None;
         }
-        let is_all = is_all_asked && keys.len() <= RELATED_MAX && !self.is_over;
-        let keys: Vec<Key> = keys.into_iter().take(RELATED_MAX).collect();
+        let is_all = is_all_asked && ids.len() <= RELATED_MAX && !self.is_over;
+        let ids: Vec<Id> = ids.into_iter().take(RELATED_MAX).collect();
         let covered = if is_all {
-            self.covered(members, &keys)
+            self.covered(members, &ids)
         } else {
             CoveredKinds::partial()
         };
-        Some(Beside { keys, covered })
+        Some(Beside { ids, covered })
     }
 
-    /// The objects of these keys that were read.
-    pub(super) fn objects(&self, keys: &[Key]) -> Vec<Object> {
-        let bodies = keys
-            .iter()
-            .filter_map(|key| Some(&self.entries.get(key)?.body));
-        let objects = bodies.filter_map(|body| match body {
-            Body::Whole(object) => Some((**object).clone()),
+    /// Those of these objects that were read.
+    pub(super) fn related(&self, ids: &[Id]) -> Vec<Object> {
+        let entries = ids.iter().filter_map(|id| self.objects.get(*id));
+        let objects = entries.filter_map(|entry| match entry.body() {
+            Body::Whole(object) => Some(Object::clone(object)),
             Body::NotAsked | Body::Unreadable(_) | Body::BundleState(_) => None,
         });
         let mut objects: Vec<Object> = objects.collect();
@@ -188,32 +194,29 @@ impl Inventory {
     }
 
     /// Lets go of the body of an object that nobody needs any more.
-    fn drop_unneeded(&mut self, key: &Key) {
-        if let Some(entry) = self.entries.get_mut(key)
-            && entry.place.group.is_none()
+    fn drop_unneeded(&mut self, id: Id) {
+        if let Some(entry) = self.objects.get_mut(id)
+            && entry.place().group.is_none()
         {
-            self.missing.remove(key);
-            if matches!(entry.body, Body::Whole(_)) {
-                entry.body = Body::NotAsked;
-            }
+            self.missing.remove(id, entry);
+            entry.drop_body();
         }
     }
 
     /// The searches for what these objects name, and whether these are all.
-    fn queries_of(&self, members: &[Key]) -> (BTreeSet<Arc<Query>>, bool) {
+    fn queries_of(&self, members: &[Id]) -> (BTreeSet<Query>, bool) {
         let mut queries = BTreeSet::new();
-        for key in members {
-            let Some((sought, entry, watched)) = self.sought.get(key).and_then(|sought| {
-                let entry = self.entries.get(key)?;
-                Some((sought, entry, self.watched.get(&key.watch)?))
+        for id in members {
+            let Some((sought, entry, watched)) = self.objects.get(*id).and_then(|entry| {
+                Some((entry.sought()?, entry, self.watched.get(&entry.watch())?))
             }) else {
                 continue;
             };
             let is_asked = watched.rules.iter().any(Rule::asks_for_descendants);
             let asker = Asker {
-                namespace: &key.namespace,
+                namespace: entry.namespace(),
                 uid: entry.uid,
-                owners: &entry.owners,
+                owners: entry.owners(),
                 owned: if is_asked {
                     self.descendants(entry.uid)
                 } else {
@@ -236,7 +239,7 @@ impl Inventory {
         let mut waiting = vec![uid];
         for _ in 0..STEPS_MAX {
             let owned = waiting.iter().flat_map(|uid| self.owned_by(*uid));
-            let uids = owned.filter_map(|key| Some(self.entries.get(&key)?.uid));
+            let uids = owned.filter_map(|id| Some(self.objects.get(id)?.uid));
             waiting = uids.filter(|uid| found.insert(*uid)).collect();
             if waiting.is_empty() {
                 break;
@@ -246,33 +249,37 @@ impl Inventory {
     }
 
     /// Finds what searches ask for now. All selectors of a namespace are looked for in one pass over its objects.
-    fn answers(&self, new: Vec<Arc<Query>>) -> Vec<(Arc<Query>, Vec<Key>)> {
+    fn answers(&self, new: Vec<QueryId>) -> Vec<(QueryId, Vec<Id>)> {
         let mut answers = Vec::new();
-        let mut selected: BTreeMap<Place, HashMap<Arc<Query>, Vec<Key>>> = BTreeMap::new();
-        for query in new {
-            let is_found = |key: &Key| self.entries.get(key).is_some_and(|it| query.finds(key, it));
-            let near = match &*query {
-                Query::Named(key) => vec![key.clone()],
-                Query::Uid(_, uid) => self.by_uid.get(uid).cloned().into_iter().collect(),
+        let mut selected: BTreeMap<Place, HashMap<QueryId, Vec<Id>>> = BTreeMap::new();
+        for id in new {
+            let Some(query) = self.queries.get(id) else {
+                continue;
+            };
+            let near = match query {
+                Query::Named(watch, namespace, name) => {
+                    let named = self.objects.find(*watch, namespace, name);
+                    named.into_iter().collect()
+                }
+                Query::Uid(_, uid) => self.objects.with_uid(*uid).into_iter().collect(),
                 Query::OwnedBy(_, uid) => self.owned_by(*uid),
                 Query::Selected(watch, namespace, _) => {
                     let place = (*watch, Arc::clone(namespace));
                     let waiting = selected.entry(place).or_default();
-                    waiting.insert(query, Vec::new());
+                    waiting.insert(id, Vec::new());
                     continue;
                 }
             };
-            let found = near.into_iter().filter(is_found).collect();
-            answers.push((query, found));
+            let is_found = |id: &Id| self.objects.get(*id).is_some_and(|it| query.finds(it));
+            answers.push((id, near.into_iter().filter(is_found).collect()));
         }
         for ((watch, namespace), mut selected) in selected {
-            let all = self.objects_from(watch, &namespace);
-            for (key, entry) in all.take_while(|(key, _)| key.namespace == namespace) {
-                for query in self.queries.near(key, entry) {
-                    if let Some(found) = selected.get_mut(query)
-                        && query.finds(key, entry)
+            for (id, entry) in self.objects.of_namespace(watch, &namespace) {
+                for query in self.queries.near(entry) {
+                    if let Some(found) = selected.get_mut(&query)
+                        && self.queries.get(query).is_some_and(|it| it.finds(entry))
                     {
-                        found.push(key.clone());
+                        found.push(id);
                     }
                 }
             }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use kindsight_contract::Relation;
 use kindsight_model::Object;
 
+use super::WatchId;
 use super::queries::Query;
-use super::{Key, WatchId};
 use crate::kubernetes::discovery::ApiKind;
 use crate::kubernetes::selector::{LabelSelector, texts_at};
 use crate::kubernetes::uid::Uid;
@@ -42,7 +42,7 @@ pub(super) type Sought = Box<[Names]>;
 #[derive(Debug)]
 pub(super) enum Names {
     Nothing,
-    Texts(Vec<Arc<str>>),
+    Texts(Box<[Arc<str>]>),
     Selector(Arc<LabelSelector>),
     Owned,
     Descendants,
@@ -78,7 +78,7 @@ pub(super) fn sought(rules: &[Rule], object: &Object) -> Sought {
         Relation::Owned => Names::Owned,
         Relation::Descendant => Names::Descendants,
         Relation::Owner => Names::Owners,
-        Relation::Named(at) => Names::Texts(texts_at(root, at)),
+        Relation::Named(at) => Names::Texts(texts_at(root, at).into()),
         Relation::SelectedBy(at) => LabelSelector::of(root.at(at))
             .map_or(Names::Nothing, |it| Names::Selector(Arc::new(it))),
         Relation::Labelled(_) if object.name.is_empty() => Names::Nothing,
@@ -135,9 +135,9 @@ impl Rule {
         names: &Names,
         object: &Asker<'_>,
         watched: &BTreeMap<WatchId, Watched>,
-        queries: &mut BTreeSet<Arc<Query>>,
+        queries: &mut BTreeSet<Query>,
     ) {
-        let mut add = |query: Query| queries.insert(Arc::new(query));
+        let mut add = |query: Query| queries.insert(query);
         for (&id, watch) in self
             .watches
             .iter()
@@ -150,11 +150,7 @@ impl Rule {
                 Names::Nothing => {}
                 Names::Texts(names) => {
                     for name in names {
-                        add(Query::Named(Key {
-                            watch: id,
-                            namespace: namespace.into(),
-                            name: Arc::clone(name),
-                        }));
+                        add(Query::Named(id, namespace.into(), Arc::clone(name)));
                     }
                 }
                 Names::Selector(selector) => {

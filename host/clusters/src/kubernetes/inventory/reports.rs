@@ -4,10 +4,11 @@ use std::hash::BuildHasher as _;
 
 use kindsight_model::Coverage;
 
+use super::entry::Entry;
 use super::groups::Group;
+use super::objects::Id;
 use super::related::{AskedFor, Beside};
-use super::{GroupId, Inventory, Key, Report, entry};
-use crate::kubernetes::decode::Body;
+use super::{GroupId, Inventory, Report, entry};
 
 /// An object of a report was not read yet.
 struct NotRead;
@@ -23,8 +24,8 @@ impl Inventory {
                 continue;
             }
             let members = self.groups.get(&id).map(Group::members);
-            let members: Vec<Key> = members.into_iter().flatten().cloned().collect();
-            if members.iter().any(|key| self.missing.has(key)) {
+            let members: Vec<Id> = members.into_iter().flatten().collect();
+            if members.iter().any(|id| self.is_missing(*id)) {
                 self.groups.note_changed(id);
                 continue;
             }
@@ -51,34 +52,32 @@ impl Inventory {
     fn report(
         &mut self,
         id: &GroupId,
-        members: &[Key],
+        members: &[Id],
         is_all_asked: bool,
         coverage: &Coverage,
     ) -> Result<Option<Report>, NotRead> {
         let beside = self.beside(id, members, is_all_asked);
-        let Beside { keys, covered } = beside.ok_or(NotRead)?;
-        let entries = |keys| {
-            let entry = |key| Some((key, self.entries.get(key)?));
-            <[Key]>::iter(keys).filter_map(entry)
-        };
-        let changes = |keys| -> Vec<u64> { entries(keys).map(|(_, it)| it.change).collect() };
-        let contents = (changes(members), changes(&keys), covered.complete());
+        let Beside { ids, covered } = beside.ok_or(NotRead)?;
+        let entries = |ids| <[Id]>::iter(ids).filter_map(|id| self.objects.get(*id));
+        let changes = |ids| -> Vec<u64> { entries(ids).map(Entry::change).collect() };
+        let contents = (changes(members), changes(&ids), covered.complete());
         let contents = self.hasher.hash_one(contents);
         if !self.groups.note_report(id, contents) {
             return Ok(None);
         }
-        let related = self.objects(&keys);
+        let related = self.related(&ids);
         let beside = entry::Beside {
             related,
             covered,
             coverage,
             taken: self.taken.remove(id).unwrap_or_default(),
         };
-        let report = entry::report(id, entries(members), beside);
+        let members_of: Vec<&Entry> = entries(members).collect();
+        let report = entry::report(id, &members_of, beside);
         // Their trees go with the report: nobody here reads them again.
-        for key in members.iter().chain(&keys) {
-            if let Some(Body::Whole(object)) = self.entries.get_mut(key).map(|it| &mut it.body) {
-                object.settle();
+        for id in members.iter().chain(&ids) {
+            if let Some(entry) = self.objects.get_mut(*id) {
+                entry.settle();
             }
         }
         Ok(Some(report))

@@ -315,7 +315,7 @@ fn a_deployment_without_a_report_of_its_own_is_reported_by_its_objects() {
     let front = id("7-front");
     let labelled = cluster.inventory.labelled_with(&front);
     assert_eq!(
-        labelled.map(|(_, name)| &**name).collect::<Vec<_>>(),
+        labelled.map(|(_, name)| name).collect::<Vec<_>>(),
         ["front"]
     );
     cluster.inventory.set_direct(&id("7-front"), false);

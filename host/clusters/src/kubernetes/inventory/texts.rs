@@ -3,28 +3,32 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use crate::kubernetes::decode::{Body, Decoded};
+use crate::kubernetes::membership::Membership;
 use crate::kubernetes::selector::Label;
 
-/// Maximum number of texts, and of sets of labels, that are shared; of more, those of before are held twice.
+/// Maximum number of texts, of sets of labels and of memberships that are shared; of more, those of before
+/// are held twice.
 const SHARED_MAX: usize = 65_536;
 
 /// Texts that are shared.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
-    texts: HashSet<Arc<str>>,
+    strings: HashSet<Arc<str>>,
     labels: HashSet<Arc<[Label]>>,
+    memberships: HashSet<Arc<Membership>>,
 }
 
 impl Texts {
     /// The same text, shared with others.
     pub(super) fn share(&mut self, text: &Arc<str>) -> Arc<str> {
-        if let Some(shared) = self.texts.get(text) {
+        if let Some(shared) = self.strings.get(text) {
             return Arc::clone(shared);
         }
-        if self.texts.len() >= SHARED_MAX {
-            self.texts.clear();
+        if self.strings.len() >= SHARED_MAX {
+            self.strings.clear();
         }
-        self.texts.insert(Arc::clone(text));
+        self.strings.insert(Arc::clone(text));
         Arc::clone(text)
     }
 
@@ -42,5 +46,29 @@ impl Texts {
             .collect();
         self.labels.insert(Arc::clone(&labels));
         labels
+    }
+
+    /// Lets the object share texts with others.
+    pub(super) fn share_texts(&mut self, decoded: &mut Decoded) {
+        if let Body::Whole(object) = &mut decoded.body {
+            object.namespace = self.share(&object.namespace);
+            object.labels = self.share_labels(&object.labels);
+        }
+    }
+
+    /// The same membership, shared with others; none where it is that of an object that nobody marked.
+    pub(super) fn share_membership(&mut self, membership: Membership) -> Option<Arc<Membership>> {
+        if membership == Membership::default() {
+            return None;
+        }
+        if let Some(shared) = self.memberships.get(&membership) {
+            return Some(Arc::clone(shared));
+        }
+        if self.memberships.len() >= SHARED_MAX {
+            self.memberships.clear();
+        }
+        let membership = Arc::new(membership);
+        self.memberships.insert(Arc::clone(&membership));
+        Some(membership)
     }
 }

@@ -173,6 +173,6 @@ fn has_what_is_seen(bundle: &Bundle, inventory: &Inventory, watches: &Watches) -
             return true;
         };
         let is_covered = covered.covers(&kind.gvk.group, &kind.gvk.kind) == KindCoverage::Complete;
-        !is_covered || reported.contains(&(&*kind.gvk.kind, &**name))
+        !is_covered || reported.contains(&(&*kind.gvk.kind, name))
     })
 }

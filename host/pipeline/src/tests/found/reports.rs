@@ -171,7 +171,7 @@ pub(super) fn line(resource: &ResourceView) -> String {
         (Role::Sent, _) => "sent",
         (Role::Unsent, None) => "root",
         (Role::Unsent, Some(_)) => "child",
-        (Role::Hook, _) => "hook",
+        (Role::Hook | Role::SentHook, _) => "hook",
         (Role::Gone, _) => "gone",
     };
     let since_ms = resource.since_ms.unwrap();

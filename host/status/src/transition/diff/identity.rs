@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kindsight_model::{ClusterName, Gvk};
 
-use crate::resource_view::{ResourceView, Role};
+use crate::resource_view::ResourceView;
 use crate::transition::ResourceId;
 
 /// Group, Kind, namespace and name.
@@ -12,20 +12,20 @@ pub(super) type Identity<'a> = [&'a str; 4];
 
 /// Identity of a resource that stays while reports come: what a report adds to a manifest is not part of it.
 pub(super) fn identity(resource: &ResourceView) -> Identity<'_> {
-    let (group, namespace) = match (resource.role, &resource.manifest) {
-        (Role::Sent, Some(manifest)) => (&*manifest.gvk.group, &*manifest.namespace),
-        (Role::Sent, None) => ("", ""),
-        _ => (&*resource.gvk.group, &*resource.namespace),
+    let (group, namespace) = match (resource.is_sent(), &resource.manifest) {
+        (true, Some(manifest)) => (&*manifest.gvk.group, &*manifest.namespace),
+        (true, None) => ("", ""),
+        (false, _) => (&*resource.gvk.group, &*resource.namespace),
     };
     [group, &resource.gvk.kind, namespace, &resource.name]
 }
 
 /// The name of a resource in a transition.
 pub(super) fn id_of(app: &Arc<str>, cluster: &ClusterName, resource: &ResourceView) -> ResourceId {
-    let (gvk, namespace) = match (resource.role, &resource.manifest) {
-        (Role::Sent, Some(manifest)) => (manifest.gvk.clone(), Arc::clone(&manifest.namespace)),
-        (Role::Sent, None) => (Gvk::new("", "", &resource.gvk.kind), "".into()),
-        _ => (resource.gvk.clone(), Arc::clone(&resource.namespace)),
+    let (gvk, namespace) = match (resource.is_sent(), &resource.manifest) {
+        (true, Some(manifest)) => (manifest.gvk.clone(), Arc::clone(&manifest.namespace)),
+        (true, None) => (Gvk::new("", "", &resource.gvk.kind), "".into()),
+        (false, _) => (resource.gvk.clone(), Arc::clone(&resource.namespace)),
     };
     ResourceId {
         app: Arc::clone(app),

@@ -43,7 +43,7 @@ fn newest(history: &ApplicationHistory) -> Map<Option<&ResourceId>, &Transition>
     let mut newest = map_for(history.transitions.len());
     for recorded in &history.transitions {
         let transition = &*recorded.transition;
-        newest.insert(transition.resource.as_ref(), transition);
+        newest.insert(transition.resource.as_deref(), transition);
     }
     newest.retain(|_, it: &mut &Transition| it.to.is_some());
     newest
@@ -80,7 +80,7 @@ impl Diff {
             }
         }
         for recorded in &before.transitions {
-            if let Some(id) = &recorded.transition.resource
+            if let Some(id) = recorded.transition.resource.as_deref()
                 && !seen.contains(id)
                 && let Some(newest) = last.remove(&Some(id))
             {

@@ -280,7 +280,7 @@ fn what_another_component_says_of_what_is_stored_is_a_swap() {
 }
 
 /// The state of each subject after all transitions, from nothing.
-type Folded = HashMap<Option<ResourceId>, PhaseState>;
+type Folded = HashMap<Option<Arc<ResourceId>>, PhaseState>;
 
 fn fold(folded: &mut Folded, transitions: Vec<Transition>) -> Result<(), TestCaseError> {
     for it in transitions {
@@ -302,7 +302,7 @@ fn states(view: &ContextView) -> Folded {
             for resource in of_cluster.resources() {
                 let id = id_of(&app.name, of_cluster.cluster(), resource);
                 states
-                    .entry(Some(id))
+                    .entry(Some(Arc::new(id)))
                     .or_insert(state_of(&resource.verdict));
             }
         }

@@ -51,6 +51,33 @@ fn tls_with_a_certificate_of_its_own_is_let_in() {
     assert!(refused.ends_with("missing.crt"), "{refused}");
 }
 
+#[test]
+fn options_of_which_one_is_missing_are_refused() {
+    let file = || Some(PathBuf::from("x.pem"));
+    let without_key = EtcdOptions {
+        cert: file(),
+        ca: file(),
+        ..EtcdOptions::default()
+    };
+    let without_ca = EtcdOptions {
+        cert: file(),
+        key: file(),
+        ..EtcdOptions::default()
+    };
+    let without_password = EtcdOptions {
+        user: Some("reader".to_owned()),
+        ..EtcdOptions::default()
+    };
+    for (options, why) in [
+        (without_key, "a certificate needs its key"),
+        (without_ca, "a certificate is shown over TLS alone"),
+        (without_password, "a user needs a password"),
+    ] {
+        let refused = denied(refusal("http://127.0.0.1:1", &options));
+        assert!(refused.starts_with(why), "{refused}");
+    }
+}
+
 fn user(name: &str, password: &str) -> EtcdOptions {
     EtcdOptions {
         user: Some(name.to_owned()),

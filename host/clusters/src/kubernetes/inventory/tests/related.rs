@@ -149,9 +149,9 @@ fn what_a_selector_finds_elsewhere_comes_changes_and_goes_with_its_labels() {
     // Nobody needs it whole any more.
     assert!(
         near.inventory
-            .entries
-            .values()
-            .filter(|it| matches!(it.body, Body::Whole(_)))
+            .objects
+            .iter()
+            .filter(|(_, it)| matches!(it.body(), Body::Whole(_)))
             .count()
             == 1
     );
@@ -168,10 +168,8 @@ fn what_is_found_by_its_metadata_is_read_before_the_group_is_reported() {
     near.detail = Detail::Metadata;
     let labels = json!({"kubernetes.io/service-name": "front", "dropped": "x"});
     near.apply(&of("EndpointSlice", "front-1", 1, &labels, &json!({})));
-    assert_eq!(
-        near.inventory.entries.values().next().unwrap().labels.len(),
-        1
-    );
+    let (_, slice) = near.inventory.objects.iter().next().unwrap();
+    assert_eq!(slice.labels().len(), 1);
     near.detail = Detail::Whole;
     near.apply(&of("Service", "front", 2, &shop(), &json!({})));
     assert!(near.reports("EndpointSlice").is_empty());
@@ -262,7 +260,7 @@ fn a_swap_asks_for_other_objects_and_lets_go_of_those_of_before() {
     near.inventory.complete(watch, decoded);
     assert_eq!(near.reports("StorageClass"), ["data beside fast: complete"]);
     let whole = |near: &Near| {
-        let bodies = near.inventory.entries.values().map(|it| &it.body);
+        let bodies = near.inventory.objects.iter().map(|(_, it)| it.body());
         bodies.filter(|it| matches!(it, Body::Whole(_))).count()
     };
     assert_eq!(whole(&near), 2);
@@ -275,14 +273,8 @@ fn a_swap_asks_for_other_objects_and_lets_go_of_those_of_before() {
         near.reports("StorageClass").is_empty(),
         "it is to be read again"
     );
-    assert!(
-        near.inventory.missing.has(&Key::new(
-            watch,
-            &near
-                .decoded(&of("StorageClass", "fast", 1, &json!({}), &json!({})))
-                .1
-        ))
-    );
+    let class = near.inventory.objects.find(watch, "", "fast");
+    assert!(near.inventory.is_missing(class.unwrap()));
 }
 
 #[test]
@@ -326,8 +318,8 @@ fn searches_do_not_wait_under_a_label_that_all_objects_have() {
         near.apply(&of("Pod", &format!("pod-{at}"), 1, &labels(at), &json!({})));
     }
     let pods = |near: &Near| -> Vec<usize> {
-        let pods = near.inventory.objects_from(1, "web");
-        let searches = pods.map(|(key, entry)| near.inventory.queries.near(key, entry).count());
+        let pods = near.inventory.objects.of_watch(1);
+        let searches = pods.map(|(_, entry)| near.inventory.queries.near(entry).len());
         searches.collect()
     };
     near.reports("Pod");

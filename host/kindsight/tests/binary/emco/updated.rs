@@ -1,0 +1,224 @@
+//! Groups that were updated: since 21.03 statuses, bundles and labels are those of a status context.
+
+use serde_json::json;
+
+use super::laid::{Generation, Laid};
+use super::stage::{etcd, lines, observe, status_of, wait};
+
+const DIG: &str = "p/ca/v1/updated";
+const EDGE: &str = "provider+edge01";
+/// The first instance, which stays the status context.
+const FIRST: &str = "100";
+/// The instance that an update made.
+const SECOND: &str = "200";
+
+fn below(app: &str) -> String {
+    format!("app/{app}/cluster/{EDGE}/")
+}
+
+/// The first instance after the update: its resources, and the statuses of both.
+fn first() -> Laid {
+    let mut laid = Laid::new(Generation::V22, FIRST, DIG);
+    laid.cluster(
+        "web",
+        EDGE,
+        &[
+            ("web", "Deployment", "apps/v1"),
+            ("settings", "ConfigMap", "v1"),
+            ("old", "ConfigMap", "v1"),
+        ],
+    );
+    laid.ordered().status("Updated").rsync("Applied");
+    let web = below("web");
+    // What rsync noted of the resource that the update brought, and of those that it changed or left.
+    laid.put(&format!("{web}resource/new+ConfigMap/"), "\"nil\"");
+    laid.put(
+        &format!("{web}resource/new+ConfigMap/status/"),
+        r#"{"Status":"Applied"}"#,
+    );
+    laid.put(
+        &format!("{web}resource/old+ConfigMap/status/"),
+        r#"{"Status":"Deleted"}"#,
+    );
+    for (name, acting) in [
+        ("web+Deployment", SECOND),
+        ("new+ConfigMap", SECOND),
+        ("settings+ConfigMap", FIRST),
+        ("old+ConfigMap", FIRST),
+    ] {
+        laid.put(
+            &format!("{web}resource/{name}/reference/"),
+            format!("\"{acting}\""),
+        );
+    }
+    laid.put(&format!("{web}reference/"), format!("\"{SECOND}\""));
+    laid.put(&format!("{web}readystatus/"), "\"Available\"");
+    laid.bundle(
+        "web",
+        EDGE,
+        &json!({"ready": false, "resourceCount": 0, "deploymentStatuses": [{
+            "apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": "web", "namespace": "default", "generation": 2},
+            "spec": {"replicas": 1},
+            "status": {"observedGeneration": 2, "replicas": 1, "updatedReplicas": 1, "readyReplicas": 1, "availableReplicas": 1,
+                "conditions": [{"type": "Available", "status": "True"}]},
+        }]}),
+    );
+    laid
+}
+
+/// The second instance: no status of a resource is in it.
+fn second() -> Laid {
+    let mut laid = Laid::new(Generation::V22, SECOND, DIG);
+    laid.cluster(
+        "web",
+        EDGE,
+        &[
+            ("web", "Deployment", "apps/v1"),
+            ("settings", "ConfigMap", "v1"),
+            ("new", "ConfigMap", "v1"),
+        ],
+    );
+    laid.ordered().status("Instantiated");
+    laid.put("statusappctxid/", format!("\"{FIRST}\""));
+    laid.put(&format!("{}readystatus/", below("web")), "\"Available\"");
+    laid
+}
+
+#[test]
+fn a_group_that_was_updated_is_answered_by_its_status_context() {
+    let Some(etcd) = etcd() else { return };
+    let keys = etcd.keys();
+    keys.put_all(&first().keys);
+    keys.put_all(&second().keys);
+    let data = tempfile::tempdir().unwrap();
+    let server = observe(&etcd, data.path());
+    let (code, answer) = server.get(&status_of(DIG));
+    assert_eq!(code, 200, "{answer:#}");
+    assert_eq!(
+        lines(&answer),
+        [
+            "web edge01 web Deployment Applied",
+            "web edge01 settings ConfigMap Applied",
+            "web edge01 new ConfigMap Applied",
+        ]
+    );
+    assert_eq!(answer["status"], "Instantiated");
+    let of_cluster = format!("{}?type=cluster", status_of(DIG));
+    let (_, answer) = server.get(&of_cluster);
+    assert_eq!(
+        lines(&answer)[0],
+        "web edge01 web Deployment Ready",
+        "{answer:#}"
+    );
+    // The cluster is lost: rsync notes it where it acts.
+    keys.put(
+        &format!("/context/{SECOND}/{}readystatus/", below("web")),
+        "\"Retrying\"",
+    );
+    wait(&server, &of_cluster, |it| !it["stale-since"].is_null());
+    keys.put(
+        &format!("/context/{SECOND}/{}readystatus/", below("web")),
+        "\"Available\"",
+    );
+    wait(&server, &of_cluster, |it| it["stale-since"].is_null());
+    // What rsync notes in the status context is told of the instance that acts.
+    let web = format!(
+        "/context/{FIRST}/{}resource/web+Deployment/status/",
+        below("web")
+    );
+    keys.put(&web, r#"{"Status":"Failed"}"#);
+    wait(&server, &status_of(DIG), |it| {
+        it["rsync-status"] == json!({"Applied": 2, "Failed": 1})
+    });
+}
+
+#[test]
+fn a_rollback_brings_the_earlier_instance_back() {
+    let Some(etcd) = etcd() else { return };
+    let keys = etcd.keys();
+    keys.put_all(&first().keys);
+    keys.put_all(&second().keys);
+    let data = tempfile::tempdir().unwrap();
+    let server = observe(&etcd, data.path());
+    let (_, answer) = server.get(&format!("{}?instance", status_of(DIG)));
+    assert_eq!(answer["instances"], json!([FIRST, SECOND]), "{answer:#}");
+    keys.put(
+        &format!("/context/{SECOND}/status/"),
+        r#"{"Status":"Updated"}"#,
+    );
+    keys.put(
+        &format!("/context/{FIRST}/status/"),
+        r#"{"Status":"Instantiated"}"#,
+    );
+    let web = format!("/context/{FIRST}/{}resource/", below("web"));
+    keys.put(
+        &format!("{web}old+ConfigMap/status/"),
+        r#"{"Status":"Applied"}"#,
+    );
+    keys.put(
+        &format!("{web}web+Deployment/reference/"),
+        &format!("\"{FIRST}\""),
+    );
+    let answer = wait(&server, &status_of(DIG), |it| {
+        lines(it).contains(&"web edge01 old ConfigMap Applied".to_owned())
+    });
+    assert_eq!(answer["status"], "Instantiated", "{answer:#}");
+    assert_eq!(
+        lines(&answer),
+        [
+            "web edge01 web Deployment Applied",
+            "web edge01 settings ConfigMap Applied",
+            "web edge01 old ConfigMap Applied",
+        ]
+    );
+}
+
+#[test]
+fn hooks_that_have_not_run_do_not_turn_a_group_red() {
+    let Some(etcd) = etcd() else { return };
+    let keys = etcd.keys();
+    let mut laid = Laid::new(Generation::V22, FIRST, DIG);
+    laid.cluster(
+        "web",
+        EDGE,
+        &[
+            ("web", "Deployment", "apps/v1"),
+            ("migrate", "Job", "batch/v1"),
+            ("farewell", "Job", "batch/v1"),
+        ],
+    );
+    laid.hooks(
+        "web",
+        EDGE,
+        &json!({"pre-install": ["migrate+Job"], "post-delete": ["farewell+Job"]}),
+    );
+    laid.ordered().status("Instantiated").rsync("Applied");
+    laid.put(
+        &format!("{}resource/farewell+Job/status/", below("web")),
+        r#"{"Status":"Pending"}"#,
+    );
+    let bundle = first();
+    let (key, value) = bundle
+        .keys
+        .iter()
+        .find(|(key, _)| key.ends_with("cluster/provider+edge01/status/"))
+        .unwrap();
+    laid.keys.push((key.clone(), value.clone()));
+    keys.put_all(&laid.keys);
+    let data = tempfile::tempdir().unwrap();
+    let server = observe(&etcd, data.path());
+    let (code, answer) = server.get(&format!("{}?type=cluster", status_of(DIG)));
+    assert_eq!(code, 200, "{answer:#}");
+    assert_eq!(answer["ready-status"], "Ready", "{answer:#}");
+    // The Job ran and was removed; the one of the deletion is not there before it.
+    assert_eq!(
+        lines(&answer),
+        [
+            "web edge01 web Deployment Ready",
+            "web edge01 migrate Job NotPresent",
+        ]
+    );
+    let hook = &answer["apps"][0]["clusters"][0]["resources"][1];
+    assert_eq!(hook["hook"], true, "{answer:#}");
+}

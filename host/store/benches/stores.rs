@@ -1,0 +1,144 @@
+//! Times of both stores beside those of a bare client of etcd: `cargo bench -p kindsight-store`.
+//!
+//! The etcd is a real one on this machine that waits for its disk, as the embedded store does. Without
+//! one, the embedded store is measured alone.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a benchmark ends where a step fails, and prints its figures"
+)]
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use kindsight_cluster::{Binaries, Binary, Etcd};
+use kindsight_store::{Batch, EtcdOptions, EtcdStore, RedbStore, Store};
+
+/// Calls of which the percentiles are taken.
+const CALLS: usize = 500;
+/// Bytes of a value: about those of a status in a context.
+const VALUE: [u8; 400] = [b'x'; 400];
+/// Keys of the batches: those that one transaction of an etcd takes.
+const BATCH: usize = 100;
+/// Keys of the range: a context of 1,000 resources has about two for each.
+const RANGE: usize = 2000;
+
+fn main() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = RedbStore::open(&folder.path().join("store.redb")).unwrap();
+    println!("{:<40}{:>10}{:>10}", "", "p50", "p99");
+    measure_store("file", &file);
+    let Some(binaries) = Binaries::or_skip(Binary::ETCD) else {
+        return;
+    };
+    let etcd = Etcd::start_with(&binaries, &[]);
+    let endpoint = etcd.url().replace("http://", "");
+    bare(etcd.url());
+    let options = EtcdOptions {
+        key_prefix: "/ours".to_owned(),
+        ..EtcdOptions::default()
+    };
+    let store = EtcdStore::connect(&[endpoint], &options).unwrap();
+    measure_store("etcd", &store);
+}
+
+fn report(what: &str, mut times: Vec<Duration>) {
+    times.sort_unstable();
+    let at = |percent: usize| times[(times.len() - 1) * percent / 100];
+    println!("{what:<40}{:>10.1?}{:>10.1?}", at(50), at(99));
+}
+
+fn timed(calls: usize, mut call: impl FnMut(usize)) -> Vec<Duration> {
+    let mut time = |number| {
+        let begin = Instant::now();
+        call(number);
+        begin.elapsed()
+    };
+    (0..calls).map(&mut time).collect()
+}
+
+fn measure_store(name: &str, store: &dyn Store) {
+    let put = |number: usize| Batch::new().put(format!("/put/{number}/"), VALUE);
+    store.apply(&put(0)).unwrap();
+    let times = timed(CALLS, |number| {
+        store.apply(&put(number)).unwrap();
+    });
+    report(&format!("{name}: put"), times);
+    let times = timed(CALLS, |number| {
+        let key = format!("/put/{number}/");
+        store
+            .apply(&put(number).present("/put/0/").equals(key, VALUE))
+            .unwrap();
+    });
+    report(&format!("{name}: put under two conditions"), times);
+    let times = timed(CALLS / 10, |number| {
+        let keys = (0..BATCH).map(|key| format!("/batch/{number}/{key}/"));
+        store
+            .apply(&keys.fold(Batch::new(), |batch, key| batch.put(key, VALUE)))
+            .unwrap();
+    });
+    report(&format!("{name}: batch of {BATCH} keys"), times);
+    for first in (0..RANGE).step_by(BATCH) {
+        let keys = (first..first + BATCH).map(|key| format!("/range/{key}/"));
+        store
+            .apply(&keys.fold(Batch::new(), |batch, key| batch.put(key, VALUE)))
+            .unwrap();
+    }
+    let times = timed(CALLS / 10, |_| {
+        assert_eq!(store.range("/range/").unwrap().entries.len(), RANGE);
+    });
+    report(&format!("{name}: range of {RANGE} keys"), times);
+    let times = timed(CALLS, |number| {
+        assert!(store.get(&format!("/put/{number}/")).unwrap().is_some());
+    });
+    report(&format!("{name}: get"), times);
+    let mut watch = store
+        .watch("/heard/", store.keys("/heard/").unwrap().revision)
+        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let times = timed(CALLS, |number| {
+        store
+            .apply(&Batch::new().put(format!("/heard/{number}/"), VALUE))
+            .unwrap();
+        runtime.block_on(watch.next()).unwrap();
+    });
+    report(&format!("{name}: put until it is heard"), times);
+}
+
+/// The same calls by the client alone.
+fn bare(url: &str) {
+    let runtime = Arc::new(
+        tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .unwrap(),
+    );
+    let mut client = runtime
+        .block_on(etcd_client::Client::connect([url], None))
+        .unwrap();
+    let times = timed(CALLS, |number| {
+        runtime
+            .block_on(client.put(format!("/bare/{number}/"), VALUE, None))
+            .unwrap();
+    });
+    report("bare etcd: put", times);
+    let times = timed(CALLS / 10, |number| {
+        let keys = (0..BATCH).map(|key| format!("/batch/{number}/{key}/"));
+        let puts: Vec<_> = keys
+            .map(|key| etcd_client::TxnOp::put(key, VALUE, None))
+            .collect();
+        runtime
+            .block_on(client.txn(etcd_client::Txn::new().and_then(puts)))
+            .unwrap();
+    });
+    report(&format!("bare etcd: transaction of {BATCH} keys"), times);
+    let times = timed(CALLS, |number| {
+        runtime
+            .block_on(client.get(format!("/bare/{number}/"), None))
+            .unwrap();
+    });
+    report("bare etcd: get", times);
+}

@@ -1,0 +1,237 @@
+//! Copies of data sets from one store to another.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{Batch, Entry, Error, Result, Revision, Store, format};
+
+#[cfg(test)]
+mod tests;
+
+/// The most keys that an error names.
+const KEYS_NAMED_MAX: usize = 10;
+
+/// The parts of a key that name what is read at a time: `/context/<id>/` is read at once.
+const GROUP_PARTS: usize = 3;
+
+/// A copy that was made and verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Copied {
+    /// The keys that were written.
+    pub written: usize,
+    /// The keys that the target had already, with the same values.
+    pub were_there: usize,
+    /// The bytes of all values.
+    pub bytes: usize,
+}
+
+/// The reason why a copy was not made, or not as a whole.
+#[derive(Debug, thiserror::Error)]
+pub enum CopyError {
+    /// The source failed.
+    #[error("failed to read from the source")]
+    Source(#[source] Error),
+    /// The target failed, or somebody else writes to it.
+    #[error("failed to write to the target")]
+    Target(#[source] Error),
+    /// The target has keys already. Nothing was written.
+    #[error("the target is not empty, it has {count} keys such as `{key}`")]
+    NotEmpty {
+        /// The number of its keys.
+        count: usize,
+        /// One of them.
+        key: String,
+    },
+    /// The target takes no values as large as some of the source's. Nothing was written.
+    #[error("values over the target's limit of {max} bytes: {}", keys.join(", "))]
+    TooLarge {
+        /// The limit.
+        max: usize,
+        /// Some of their keys.
+        keys: Vec<String>,
+    },
+    /// The target has other values under some keys than the source, which were left alone or changed
+    /// meanwhile.
+    #[error("the target differs from the source in: {}", keys.join(", "))]
+    Differs {
+        /// Some of the keys.
+        keys: Vec<String>,
+    },
+}
+
+/// Visits all keys under a prefix with their values, in order, reading a part of them at a time.
+///
+/// # Errors
+/// Those of the store and of `visit`.
+pub fn walk<E: From<Error>>(
+    store: &dyn Store,
+    prefix: &str,
+    mut visit: impl FnMut(Entry) -> Result<(), E>,
+) -> Result<(), E> {
+    let keys = store.keys(prefix)?.keys;
+    for group in groups(prefix, &keys) {
+        for entry in store.range(&group)?.entries {
+            visit(entry)?;
+        }
+    }
+    Ok(())
+}
+
+/// Copies all keys under a prefix, in the order in which they were created, and compares what both
+/// stores have then. Keys of the target are never changed: it must have none under the prefix, or with
+/// `into_existing` none with another value.
+///
+/// # Errors
+/// [`CopyError`]; a copy that was broken off is completed with `into_existing`.
+pub fn copy(
+    from: &dyn Store,
+    to: &dyn Store,
+    prefix: &str,
+    into_existing: bool,
+) -> Result<Copied, CopyError> {
+    let there = to.keys(prefix).map_err(CopyError::Target)?.keys;
+    let there: BTreeSet<String> = there
+        .into_iter()
+        .filter(|it| !format::is_mark(it))
+        .collect();
+    if let Some(key) = there.first().filter(|_| !into_existing) {
+        return Err(CopyError::NotEmpty {
+            count: there.len(),
+            key: key.clone(),
+        });
+    }
+    let order = creation_order(from, to, prefix)?;
+    let mut copied = Copied::default();
+    let mut copier = Copier {
+        to,
+        batch: Batch::new(),
+        differing: Vec::new(),
+    };
+    for (_, key) in order {
+        // One that went meanwhile is no part of the data set any more.
+        let Some(entry) = from.entry(&key).map_err(CopyError::Source)? else {
+            continue;
+        };
+        copied.bytes += entry.value.len();
+        if there.contains(&key) {
+            copied.were_there += 1;
+            copier.compare(&entry)?;
+        } else {
+            copied.written += 1;
+            copier.add(entry)?;
+        }
+    }
+    copier.flush()?;
+    differs(copier.differing)?;
+    verify(from, to, prefix)?;
+    Ok(copied)
+}
+
+/// The keys of the source in the order in which they were created.
+fn creation_order(
+    from: &dyn Store,
+    to: &dyn Store,
+    prefix: &str,
+) -> Result<Vec<(Revision, String)>, CopyError> {
+    let max = to.limits().value_bytes;
+    let (mut order, mut large) = (Vec::new(), Vec::new());
+    walk(from, prefix, |entry| {
+        if entry.value.len() > max {
+            large.push(entry.key);
+        } else if !format::is_mark(&entry.key) {
+            order.push((entry.created, entry.key));
+        }
+        Ok::<_, Error>(())
+    })
+    .map_err(CopyError::Source)?;
+    if !large.is_empty() {
+        large.truncate(KEYS_NAMED_MAX);
+        return Err(CopyError::TooLarge { max, keys: large });
+    }
+    order.sort_unstable();
+    Ok(order)
+}
+
+/// Writes entries in batches as large as the target takes.
+struct Copier<'s> {
+    to: &'s dyn Store,
+    batch: Batch,
+    differing: Vec<String>,
+}
+
+impl Copier<'_> {
+    fn compare(&mut self, entry: &Entry) -> Result<(), CopyError> {
+        let stored = self.to.get(&entry.key).map_err(CopyError::Target)?;
+        if stored.as_ref() != Some(&entry.value) {
+            self.differing.push(entry.key.clone());
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, entry: Entry) -> Result<(), CopyError> {
+        let limits = self.to.limits();
+        let one = || {
+            Batch::new()
+                .absent(&entry.key)
+                .put(&entry.key, entry.value.as_slice())
+        };
+        let is_full = self.batch.writes().len() >= limits.batch_writes
+            || self.batch.bytes() + one().bytes() > limits.batch_bytes;
+        if is_full {
+            self.flush()?;
+        }
+        let batch = std::mem::take(&mut self.batch);
+        self.batch = batch.absent(&entry.key).put(entry.key, entry.value);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), CopyError> {
+        let batch = std::mem::take(&mut self.batch);
+        if !batch.writes().is_empty() {
+            self.to.apply(&batch).map_err(CopyError::Target)?;
+        }
+        Ok(())
+    }
+}
+
+/// Compares what both stores have under a prefix; the target may have more.
+fn verify(from: &dyn Store, to: &dyn Store, prefix: &str) -> Result<(), CopyError> {
+    let keys = from.keys(prefix).map_err(CopyError::Source)?.keys;
+    let mut differing = Vec::new();
+    for group in groups(prefix, &keys) {
+        let copied = to.range(&group).map_err(CopyError::Target)?.entries;
+        let copied: BTreeMap<String, Vec<u8>> =
+            copied.into_iter().map(|it| (it.key, it.value)).collect();
+        let entries = from.range(&group).map_err(CopyError::Source)?.entries;
+        let other = entries
+            .into_iter()
+            .filter(|it| !format::is_mark(&it.key) && copied.get(&it.key) != Some(&it.value));
+        differing.extend(other.map(|it| it.key));
+    }
+    differs(differing)
+}
+
+fn differs(mut keys: Vec<String>) -> Result<(), CopyError> {
+    keys.truncate(KEYS_NAMED_MAX);
+    if keys.is_empty() {
+        return Ok(());
+    }
+    Err(CopyError::Differs { keys })
+}
+
+/// The prefixes that have all of these keys, in order, none of them twice.
+fn groups(prefix: &str, keys: &[String]) -> Vec<String> {
+    let mut groups: Vec<String> = Vec::new();
+    for key in keys {
+        let slashes = key.match_indices('/').map(|(at, _)| at + 1);
+        let end = slashes.take(GROUP_PARTS).last().unwrap_or(key.len());
+        let end = end.max(prefix.len());
+        let group = key.get(..end).unwrap_or(key);
+        if groups
+            .last()
+            .is_none_or(|last| !key.starts_with(last.as_str()))
+        {
+            groups.push(group.to_owned());
+        }
+    }
+    groups
+}
