@@ -8,11 +8,14 @@ use kindsight_model::{ClusterName, ContextId, ContextStatus, RsyncStatus};
 use kindsight_store::{Batch, Error as StoreError, Revision, Store};
 use serde::Serialize;
 
+use crate::bundle;
 use crate::changes::AppContextWatch;
+use crate::composite_app::CompositeApp;
 use crate::creation::{self, NewContext};
 use crate::keys::{self, ClusterKeys, ContextKeys, ResourceName};
 use crate::snapshot::{self, ContextSnapshot};
 use crate::status::{Connectivity, StatusValue};
+use crate::sweep::{self, Creations};
 use crate::{Error, Result, go_json};
 
 /// The number of ids that are tried before a creation gives up. One is enough, because ids are
@@ -81,26 +84,78 @@ impl AppContexts {
         }
     }
 
-    /// Creates a context under a given id, all of it at once.
+    /// Creates a context under a given id, all of it at once: a reader sees it whole or not at all.
+    ///
+    /// What is more than the store takes as one batch is written in several, the root key last. A mark
+    /// of our own names the creation until then; what is left of one that died is removed by
+    /// [`AppContexts::sweep`].
     ///
     /// # Errors
-    /// [`StoreError::Conflict`] when the id is taken, [`Error::Name`] for an impossible name,
+    /// [`StoreError::Conflict`] when the id is taken, [`Error::Name`] for an impossible name or a
+    /// negative id, [`Error::Swept`] when it was swept meanwhile,
     /// [`StoreError::DuplicateKey`] when an app, a cluster of an app or a resource in a cluster is
     /// named twice.
     pub fn create_as(&self, id: &ContextId, new: &NewContext) -> Result<()> {
-        self.store.apply(&creation::batch(id, new)?)?;
-        Ok(())
+        creation::create(&*self.store, id, new)
+    }
+
+    /// Creates an empty context under a new id, to be filled step by step.
+    ///
+    /// Readers see it grow; [`AppContexts::create`] shows one only once it is whole.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn create_composite_app(&self) -> Result<CompositeApp> {
+        let mut attempts_left = ID_ATTEMPTS_MAX;
+        loop {
+            attempts_left -= 1;
+            match self.create_composite_app_as(&draw_id()?) {
+                Err(Error::Store(StoreError::Conflict { .. })) if attempts_left > 0 => {}
+                done => return done,
+            }
+        }
+    }
+
+    /// Creates an empty context under a given id, to be filled step by step.
+    ///
+    /// # Errors
+    /// [`StoreError::Conflict`] when the id is taken, [`Error::Name`] for a negative one.
+    pub fn create_composite_app_as(&self, id: &ContextId) -> Result<CompositeApp> {
+        creation::check_id(id)?;
+        let (root, mark) = (ContextKeys::new(id), keys::creation(id));
+        let batch = Batch::new().absent(root.root()).absent(mark);
+        let batch = batch.put(root.root(), go_json::encode(id.as_str())?);
+        self.store.apply(&batch)?;
+        Ok(CompositeApp::new(&self.store, id))
+    }
+
+    /// Loads a context: a handle on one that exists.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when it does not exist.
+    pub fn load(&self, id: &ContextId) -> Result<CompositeApp> {
+        CompositeApp::new(&self.store, id).existing()
     }
 
     /// Removes a context and everything in it; false when it did not exist.
     pub fn delete(&self, id: &ContextId) -> Result<bool> {
-        let keys = ContextKeys::new(id);
-        let batch = Batch::new().present(keys.root()).delete_prefix(keys.root());
-        match self.store.apply(&batch) {
-            Ok(_) => Ok(true),
-            Err(StoreError::Conflict { .. }) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        CompositeApp::new(&self.store, id).delete()
+    }
+
+    /// Removes what is left of creations that died, and answers how many there were; and the parts of
+    /// large reports that nothing refers to any more.
+    ///
+    /// A creation that is larger than one batch renews its mark with each of them. One whose mark is as
+    /// it was at the sweep before is taken for dead, so call it at intervals of a minute or more, with
+    /// the same `seen`. A creation that only was slow is then refused with [`Error::Swept`] and leaves
+    /// nothing behind; it never goes on.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn sweep(&self, seen: &mut Creations) -> Result<usize> {
+        let swept = sweep::sweep(&*self.store, seen)?;
+        bundle::sweep(&*self.store)?;
+        Ok(swept)
     }
 
     /// Lists all contexts. Ids that are not a decimal number below 2^63 are left out: no label can
@@ -138,7 +193,8 @@ impl AppContexts {
     /// Reads everything that is known of one context; none when it does not exist.
     ///
     /// One range for the context, and one for each context that it refers to: its status context and
-    /// those that [`ContextSnapshot::reads`] names, at most [`REFERENCES_MAX`](crate::REFERENCES_MAX).
+    /// those that [`ContextSnapshot::reads`] names, at most [`REFERENCES_MAX`](crate::REFERENCES_MAX). A
+    /// report that is kept in parts is one more.
     ///
     /// A damaged value costs only itself: it is listed in [`ContextSnapshot::unreadable`].
     pub fn read(&self, id: &ContextId) -> Result<Option<ContextSnapshot>> {
@@ -160,10 +216,13 @@ impl AppContexts {
     /// Records the report of the monitor in a cluster on one app: the `status` of its
     /// ResourceBundleState, as JSON text that the caller has decoded already.
     ///
-    /// Called once per report. An unchanged bundle is not written again.
+    /// Called once per report. An unchanged bundle is not written again. One that takes more than
+    /// [`BUNDLE_STORED_BYTES_MAX`](crate::BUNDLE_STORED_BYTES_MAX) is kept in parts of our own, which
+    /// [`AppContexts::read`] puts together; other readers see one without its largest items.
     ///
     /// # Errors
-    /// [`StoreError::TooLarge`] for a bundle that the store does not take; the old one stays.
+    /// [`StoreError::TooLarge`] for a bundle that does not fit in parts either, or that is no JSON
+    /// object and does not fit; the old one stays.
     pub fn record_bundle(
         &self,
         id: &ContextId,
@@ -172,13 +231,7 @@ impl AppContexts {
         status_json: &str,
     ) -> Result<Recorded> {
         let keys = cluster_keys(id, app, cluster)?;
-        // Encoding only makes it larger: what is too large now is not encoded first.
-        let (bytes, max) = (status_json.len(), self.store.limits().value_bytes);
-        if bytes > max {
-            let key = keys.bundle();
-            return Err(StoreError::TooLarge { key, bytes, max }.into());
-        }
-        self.record(keys.root(), keys.bundle(), status_json)
+        bundle::record(&*self.store, &keys, status_json)
     }
 
     /// Records the outcome of the last attempt to reach a cluster for one app.

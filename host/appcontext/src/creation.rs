@@ -1,14 +1,18 @@
-//! New contexts, written with all their keys as one batch.
+//! New contexts, written so that a reader sees all of one or nothing.
 
 use kindsight_model::{ClusterName, ContextId};
-use kindsight_store::Batch;
+use kindsight_store::{Batch, Error as StoreError, Store};
 use serde::Serialize;
 
 use crate::instruction::{
     AppOrder, AppsDependency, Instruction, ResourceDependency, ResourceOrder,
 };
-use crate::keys::{AppKeys, ClusterKeys, ContextKeys, ResourceName};
-use crate::{ContextMeta, Result, go_json};
+use crate::keys::{self, AppKeys, ClusterKeys, ContextKeys, ResourceName};
+use crate::{ContextMeta, Error, Result, go_json};
+
+mod steps;
+
+use steps::Steps;
 
 /// A context that is to be created.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -48,17 +52,41 @@ pub struct NewResource {
     pub manifest: String,
 }
 
-/// Builds the batch that writes all keys of a context, on the condition that its id is free.
+/// Refuses an id that no label could name.
+pub(crate) fn check_id(id: &ContextId) -> Result<()> {
+    if id.is_negative() {
+        return Err(Error::Name {
+            name: id.to_string(),
+            expected: "the id of a new context: a decimal number from 0 and below 2^63",
+        });
+    }
+    Ok(())
+}
+
+/// Creates a context under an id that is free.
+pub(crate) fn create(store: &dyn Store, id: &ContextId, new: &NewContext) -> Result<()> {
+    check_id(id)?;
+    let keys = ContextKeys::new(id);
+    let content = content(&keys, new)?;
+    let root = go_json::encode(id.as_str())?;
+    let whole = content.clone().put(keys.root(), root.clone());
+    let whole = whole.absent(keys.root()).absent(keys::creation(id));
+    match whole.check(store.limits()) {
+        Ok(()) => drop(store.apply(&whole)?),
+        Err(StoreError::BatchTooLarge { .. }) => Steps::new(store, id, root).create(&content)?,
+        Err(error) => return Err(error.into()),
+    }
+    Ok(())
+}
+
+/// All keys of a context but its root, as writes without conditions.
 ///
 /// # Errors
-/// [`crate::Error::Name`] for an app with an impossible name.
-pub(crate) fn batch(id: &ContextId, new: &NewContext) -> Result<Batch> {
-    let keys = ContextKeys::new(id);
+/// [`Error::Name`] for an app with an impossible name.
+fn content(keys: &ContextKeys, new: &NewContext) -> Result<Batch> {
     let names: Vec<&str> = new.apps.iter().map(|app| app.name.as_str()).collect();
     let dependency = AppsDependency::go(&names)?;
-    let mut batch = Batch::new().absent(keys.root());
-    batch = put(batch, keys.root(), id.as_str())?;
-    batch = put(batch, keys.meta(), &new.meta)?;
+    let mut batch = put(Batch::new(), keys.meta(), &new.meta)?;
     batch = put_instruction(batch, keys.app_order(), &AppOrder::new(names))?;
     batch = put_instruction(batch, keys.app_dependency(), &dependency)?;
     for app in &new.apps {
@@ -112,3 +140,6 @@ fn put<T: Serialize + ?Sized>(batch: Batch, key: impl Into<String>, value: &T) -
 fn put_instruction<I: Instruction>(batch: Batch, key: String, value: &I) -> Result<Batch> {
     put(batch, key, &value.encode()?)
 }
+
+#[cfg(test)]
+mod tests;

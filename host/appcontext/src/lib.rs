@@ -4,24 +4,56 @@
 //!
 //! The keys under `/context/` have exactly the layout that EMCO orchestrators write, so their
 //! contexts are read as they are and ours are read by them. Everything of our own is under
-//! `/kindsight/`, with a version in every value. Keys are built and parsed in one file, `keys.rs`.
+//! `/kindsight/`, with a version in every value. Keys are built and parsed in one module, `keys.rs`.
 //!
 //! [`AppContexts`] creates, reads and updates contexts; [`Records`] keeps the actions of deployment
 //! intent groups and clusters; [`AppContextWatch`] reports which of them changed, by any writer.
 //! All calls but the watch block until the store has answered: call them from threads that may
 //! block.
 //!
+//! # Calls of the original
+//!
+//! Handles are typed, and check that what they are about exists: what is written after it was deleted
+//! is [`Error::NotFound`]. A [`Value`] is one key: `get`, `set`, `update` (compare and swap, so that two
+//! writers never lose each other's change) and `delete`.
+//!
+//! | original | here |
+//! |---|---|
+//! | `InitAppContext`, `CreateCompositeApp` | [`AppContexts::create_composite_app`], or all at once [`AppContexts::create`] |
+//! | `InitAppContextWithValue` | [`AppContexts::create_composite_app_as`], [`AppContexts::create_as`] |
+//! | `LoadAppContext`, `GetCompositeAppHandle` | [`AppContexts::load`] |
+//! | `DeleteCompositeApp` | [`CompositeApp::delete`], [`AppContexts::delete`] |
+//! | `AddCompositeAppMeta`, `GetCompositeAppMeta` | [`CompositeApp::meta`] |
+//! | `AddApp`, `GetAppHandle`, `DeleteApp` | [`CompositeApp::add_app`], [`CompositeApp::app`], [`App::delete`] |
+//! | `AddCluster`, `GetClusterHandle`, `DeleteCluster` | [`App::add_cluster`], [`App::cluster`], [`Cluster::delete`] |
+//! | `GetClusterNames` | [`App::clusters`] |
+//! | `AddClusterMetaGrp`, `GetClusterMetaHandle`, `DeleteClusterMetaGrpHandle` | [`Cluster::group`] |
+//! | `GetClusterGroupMap` | [`App::group_map`] |
+//! | `GetClusterStatusHandle` | [`Cluster::bundle`]; [`AppContexts::record_bundle`] to write one |
+//! | `AddResource`, `GetResourceHandle` | [`Cluster::add_resource`], [`Cluster::resource`] |
+//! | `UpdateResourceValue` | [`Resource::manifest`] |
+//! | `GetResourceNames` | [`Cluster::resources`] |
+//! | `GetResourceStatusHandle`, `UpdateStatusValue` | [`Resource::status`], [`CompositeApp::status`] |
+//! | `AddInstruction`, `GetAppInstruction`, `UpdateInstructionValue`, `DeleteInstruction` | [`CompositeApp::app_order`], [`CompositeApp::app_dependency`] |
+//! | `GetAppLevelInstruction` | [`App::dependency`] |
+//! | `GetResourceInstruction` | [`Cluster::resource_order`], [`Cluster::resource_dependency`] |
+//! | `AddLevelValue`, `GetLevelHandle`, `UpdateValue`, `GetValue` | `level_value` of each handle |
+//! | `GetAllHandles` | `all_keys` of each handle |
+//! | handle | `key` of each handle and value |
+//!
+//! # Whole or not at all
+//!
+//! [`AppContexts::create`] writes what is larger than one batch of the store in several, the root key
+//! last, so that no reader sees half of it. What is left of a creation that died has no root key, and a
+//! mark under `/kindsight/creations/` that nobody renews: [`AppContexts::sweep`] removes it. Deleting
+//! is one batch on each level, and takes what is deleted out of the instructions beside it.
+//!
 //! # Parts of the reference that are left out
 //!
 //! - The work queue and intermediate states of rsync (`rsync/…`, `/activecontext/`): ours are in
-//!   the records. Such keys of another writer are left alone and not read.
-//! - Status contexts, which an update of a running group uses (`statusappctxid/`, `reference/`): a
-//!   context is read by itself.
+//!   the records. Such keys of another writer are left alone; `level_value` reads them.
 //! - Cached readiness (`resourcesready/`, `resready/`, `ressuccess/`, `definition/`): interpreters
 //!   judge that from the bundle.
-//! - Changes of a context after it was created: apps, clusters and resources are written once, only
-//!   states and statuses change.
-//! - Dependencies other than "go at once", hooks, and approval sub-resources.
 
 #![warn(
     clippy::expect_used,
@@ -31,19 +63,34 @@
     clippy::print_stdout
 )]
 
+mod app;
+mod bundle;
 mod changes;
+mod cluster;
+mod composite_app;
 mod context;
 mod creation;
 mod go_json;
+mod handle;
 mod instruction;
 mod keys;
 mod members;
 mod meta;
 mod records;
+mod removal;
+mod resource;
 mod snapshot;
 mod status;
+mod sweep;
+mod value;
 
+use kindsight_model::ContextId;
+
+pub use app::App;
+pub use bundle::BUNDLE_STORED_BYTES_MAX;
 pub use changes::{AppContextChanges, AppContextWatch};
+pub use cluster::Cluster;
+pub use composite_app::CompositeApp;
 pub use context::{AppContexts, ContextList, Recorded, StatusChange};
 pub use creation::{NewApp, NewCluster, NewContext, NewResource};
 pub use instruction::{
@@ -54,10 +101,13 @@ pub use keys::{RESOURCE_NAME_BYTES_MAX, ResourceName};
 pub use members::Members;
 pub use meta::ContextMeta;
 pub use records::{Action, ClusterRecord, DigRecord, Listed, RECORD_VERSION, Records};
+pub use resource::Resource;
 pub use snapshot::{
     AppSnapshot, ClusterSnapshot, ContextSnapshot, REFERENCES_MAX, ResourceSnapshot,
 };
 pub use status::Connectivity;
+pub use sweep::Creations;
+pub use value::{Json, Stored, UPDATE_ATTEMPTS_MAX, Value};
 
 /// Errors of contexts and records, split by what the caller does next.
 ///
@@ -91,6 +141,36 @@ pub enum Error {
         /// The reason, as a fragment of a sentence.
         why: String,
     },
+    /// The context, app, cluster or resource does not exist, or was deleted: nothing was written.
+    #[error("`{key}` does not exist")]
+    NotFound {
+        /// Its key.
+        key: String,
+    },
+    /// It exists with another value: nothing was written. Update it, or delete it first.
+    #[error("`{key}` exists already, with another value")]
+    Exists {
+        /// Its key.
+        key: String,
+    },
+    /// Other writers were faster each time: nothing was written. Try again.
+    #[error("`{key}` was changed by others in all of {attempts} attempts")]
+    Contended {
+        /// The key.
+        key: String,
+        /// The attempts that were made.
+        attempts: usize,
+    },
+    /// A creation took so long between two writes that it was swept: nothing is left of it. Create
+    /// the context again.
+    #[error("the creation of the context {id} was given up, because it took too long")]
+    Swept {
+        /// The id that it would have had.
+        id: ContextId,
+    },
+    /// The text is not JSON.
+    #[error("not JSON")]
+    NotJson(#[source] serde_json::Error),
     /// JSON cannot express a value, which no type of this crate leads to: report a bug.
     #[error("failed to write a value as JSON")]
     Encode(#[source] serde_json::Error),

@@ -8,6 +8,7 @@ use kindsight_store::Store;
 use super::ContextSnapshot;
 use super::merge::Merge;
 use super::stored::StoredContext;
+use crate::bundle::{self, Mark};
 use crate::keys::ContextKeys;
 use crate::{Result, Unreadable};
 
@@ -38,7 +39,42 @@ pub(crate) fn read(store: &dyn Store, id: &ContextId) -> Result<Option<ContextSn
             None => drop(merge.missing.insert(other)),
         }
     }
-    Ok(Some(merge.finish()))
+    let mut snapshot = merge.finish();
+    complete_bundles(store, &mut snapshot)?;
+    Ok(Some(snapshot))
+}
+
+/// Puts the whole reports in the place of those that are a part of them.
+fn complete_bundles(store: &dyn Store, snapshot: &mut ContextSnapshot) -> Result<()> {
+    let own = ContextKeys::new(&snapshot.id);
+    let status = ContextKeys::new(&snapshot.status_context);
+    for app in &mut snapshot.apps {
+        for cluster in &mut app.clusters {
+            let stored = cluster.bundle_status_json.as_deref();
+            let Some(mark) = stored.and_then(Mark::of) else {
+                continue;
+            };
+            let mut whole = None;
+            for keys in [&status, &own] {
+                let keys = keys.app(&app.name)?.cluster(&cluster.cluster);
+                whole = whole.or(bundle::whole(store, &keys, &mark)?);
+                if whole.is_some() {
+                    break;
+                }
+            }
+            match whole {
+                Some(whole) => cluster.bundle_status_json = Some(whole),
+                None => snapshot.unreadable.push(Unreadable {
+                    key: status.app(&app.name)?.cluster(&cluster.cluster).bundle(),
+                    why: format!(
+                        "the report is larger than one key takes, and its whole is not there: items of {} are missing",
+                        mark.lists()
+                    ),
+                }),
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The contexts that are still to be read, up to [`REFERENCES_MAX`].

@@ -15,13 +15,11 @@ use super::decode::{self, Decoded};
 use crate::instruction::{AppDependency, AppOrder, ResourceDependency, ResourceOrder};
 use crate::keys::{self, ClusterKey, ContextKey, ContextKeys};
 use crate::status::StatusValue;
+use crate::value::WHY_CHARS_MAX;
 use crate::{Connectivity, ContextMeta, DependsOn, Unreadable};
 
 /// The text that rsync stores in the status context instead of the manifest of another context.
 pub(super) const NO_MANIFEST: &str = "nil";
-
-/// The longest reason of an unreadable value, in characters: it may quote a value of any size.
-pub(super) const WHY_CHARS_MAX: usize = 200;
 
 /// A context that exists.
 pub(super) struct StoredContext {
