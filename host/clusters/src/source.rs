@@ -128,7 +128,7 @@ mod tests {
         check("p+e=", "`p+e=` names no folder: write `provider+name=DIR`");
         check(
             "edge01=/x",
-            "`edge01` is not a cluster: write `provider+name` (in a URL, `provider%2Bname`)",
+            "`edge01` is not a cluster: write `provider+name` (in a URL, `provider%2Bname`), each of them 1 to 128 letters, digits, `-`, `_` or `.`, not `-` alone or only dots",
         );
     }
 }

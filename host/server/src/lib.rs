@@ -38,6 +38,7 @@ mod shadow;
 mod sources;
 mod stop;
 mod store_check;
+mod sweeping;
 mod tasks;
 mod telemetry;
 

@@ -22,6 +22,7 @@ use crate::error::Error;
 use crate::interpret_api::InterpretApi;
 use crate::settings::Settings;
 use crate::sources::Sources;
+use crate::sweeping::sweep;
 use crate::tasks::Tasks;
 
 /// Events that wait for the pipeline: a cluster that reports more waits until there is a place.
@@ -97,6 +98,10 @@ impl Loaded {
             connection: self.settings.contexts.connection(),
             records: self.pipeline.records().clone(),
         };
+        if Arc::ptr_eq(&self.settings.contexts, &self.settings.store) {
+            let sweeping = sweep(stores.contexts.clone(), tasks.shutdown());
+            tasks.spawn("sweeper of contexts", infallible(sweeping));
+        }
         let following = follow(stores, self.up_to, events_tx, tasks.shutdown());
         tasks.spawn("follower of the store", infallible(following));
         let run = PipelineRun {
