@@ -15,7 +15,7 @@ use crate::judge::Judge;
 /// Hashes reports, to recognize an unchanged one. Seeded anew in each process, since clusters choose them.
 static REPORT_HASHER: LazyLock<foldhash::quality::RandomState> = LazyLock::new(Default::default);
 
-/// What is known of the store's side of a placement.
+/// The store's side of a placement.
 #[derive(Default)]
 pub(super) struct Stored {
     /// The hash of the last report that was seen in the store.
