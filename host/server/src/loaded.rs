@@ -99,8 +99,7 @@ impl Loaded {
             records: self.pipeline.records().clone(),
         };
         if Arc::ptr_eq(&self.settings.contexts, &self.settings.store) {
-            let sweeping = sweep(stores.contexts.clone(), tasks.shutdown());
-            tasks.spawn("sweeper of contexts", infallible(sweeping));
+            sweep_contexts(tasks, &stores);
         }
         let following = follow(stores, self.up_to, events_tx, tasks.shutdown());
         tasks.spawn("follower of the store", infallible(following));
@@ -145,6 +144,11 @@ impl Loaded {
         answer(tasks, listener, state);
         unsynced
     }
+}
+
+fn sweep_contexts(tasks: &Tasks, stores: &Stores) {
+    let sweeping = sweep(stores.contexts.clone(), tasks.shutdown());
+    tasks.spawn("sweeper of contexts", infallible(sweeping));
 }
 
 fn open_catalog(settings: &Settings, swapped: &Arc<Notify>) -> Result<Catalog, Error> {
