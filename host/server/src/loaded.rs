@@ -98,9 +98,9 @@ impl Loaded {
             connection: self.settings.contexts.connection(),
             records: self.pipeline.records().clone(),
         };
+        // What another orchestrator keeps is only read.
         if Arc::ptr_eq(&self.settings.contexts, &self.settings.store) {
-            let sweeping = sweep(stores.contexts.clone(), tasks.shutdown());
-            tasks.spawn("sweeper of contexts", infallible(sweeping));
+            begin_to_sweep(tasks, stores.contexts.clone());
         }
         let following = follow(stores, self.up_to, events_tx, tasks.shutdown());
         tasks.spawn("follower of the store", infallible(following));
@@ -161,6 +161,12 @@ fn open_catalog(settings: &Settings, swapped: &Arc<Notify>) -> Result<Catalog, E
         on_swap: Box::new(move || swapped.notify_one()),
     };
     Ok(Catalog::open(options)?)
+}
+
+/// Begins to remove contexts that were never completed.
+fn begin_to_sweep(tasks: &Tasks, contexts: AppContexts) {
+    let sweeping = sweep(contexts, tasks.shutdown());
+    tasks.spawn("sweeper of contexts", infallible(sweeping));
 }
 
 /// Begins to answer requests.

@@ -276,7 +276,8 @@ fn a_cluster_of_bundles_alone_tells_what_its_monitor_says() {
     monitor::begin(cluster, FRONT);
     monitor::report(cluster, FRONT, &monitor::everything(cluster, FRONT));
     stage.wait(PROD, "the report is told", |it| pods(it) == 2);
-    assert!(is_stored(&contexts, &id));
+    // It is stored behind the answer.
+    stage.wait(PROD, "it is stored", |_| is_stored(&contexts, &id));
     scale(cluster, 3);
     monitor::report(cluster, FRONT, &monitor::everything(cluster, FRONT));
     stage.wait(PROD, "the next one is told", |it| pods(it) == 3);

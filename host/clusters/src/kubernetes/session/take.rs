@@ -28,7 +28,8 @@ impl Session {
             return Ok(());
         };
         if KINDS_OF_KINDS.contains(&&*state.kind.gvk.kind)
-            && matches!(what, News::Applied(_) | News::Deleted(_))
+            // A list may have what came after the Kinds were asked for.
+            && matches!(what, News::Applied(_) | News::Deleted(_) | News::ListEnds)
         {
             self.discover_at = self.discover_at.min(Instant::now() + DISCOVER_AFTER);
         }

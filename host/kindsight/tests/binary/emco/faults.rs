@@ -161,7 +161,7 @@ fn a_member_of_three_that_is_lost_is_not_noticed() {
         let name = status_key(&names()[lost]);
         // Until the others elected a leader, none of them takes a write.
         while std::panic::catch_unwind(AssertUnwindSafe(|| {
-            other.put(&name, r#"{"Status":"Failed"}"#)
+            other.put(&name, r#"{"Status":"Failed"}"#);
         }))
         .is_err()
         {}
