@@ -72,6 +72,8 @@ pub struct ClusterSnapshot {
     pub group: Option<String>,
     /// The `status` of its ResourceBundleState, as JSON text; none until one came.
     pub bundle_status_json: Option<String>,
+    /// True if a report is stored that is no text; [`ContextSnapshot::unreadable`] names it.
+    pub is_bundle_damaged: bool,
     /// The outcome of the last attempt to reach the cluster; none until the first.
     pub connectivity: Option<Connectivity>,
     /// The resources that were sent there: those that the order instruction names, then the others

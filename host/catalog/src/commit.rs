@@ -115,7 +115,7 @@ impl Catalog {
                 } => {
                     let interpreter = self.load_stored(source, &version.digest);
                     let interpreter = interpreter.map_err(|error| match error {
-                        ComponentError::Store(why) => Refusal::Failed(why),
+                        ComponentError::Store(error) => not_stored("the change", &error),
                         ComponentError::Lost(why) | ComponentError::Unusable(why) => {
                             let version = &version.version;
                             let why = format!("{name} {version} cannot be loaded now: {why}");

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use kindsight_api::interpreters::Refusal;
 use kindsight_interpreter::{Interpreter, LoadError};
 use kindsight_model::{Digest, LoadStep, Source, VersionOutcome};
-use kindsight_store::chain;
 
 use crate::catalog::{Catalog, locked};
 use crate::settings::schema;
@@ -14,8 +13,8 @@ use crate::settings::schema;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ComponentError {
     /// The store does not answer.
-    #[error("{0}")]
-    Store(String),
+    #[error("read a component")]
+    Store(#[source] kindsight_store::Error),
     /// Its bytes are gone, or are not its bytes: it can never be loaded again.
     #[error("{0}")]
     Lost(String),
@@ -39,7 +38,7 @@ impl Catalog {
         }
         let lost = |what: String| ComponentError::Lost(format!("component {digest}: {what}"));
         let bytes = self.store.component(digest);
-        let bytes = bytes.map_err(|error| ComponentError::Store(chain(&error)))?;
+        let bytes = bytes.map_err(ComponentError::Store)?;
         let bytes =
             bytes.ok_or_else(|| lost(format!("it is not stored any more; it came by {source}")))?;
         if Digest::of(&bytes) != *digest {

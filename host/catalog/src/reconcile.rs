@@ -10,6 +10,7 @@ use kindsight_store::chain;
 
 use crate::catalog::{Catalog, CatalogOptions, locked};
 use crate::loading::ComponentError;
+use crate::not_stored::not_stored;
 use crate::settings::SettingsChecks;
 use crate::snapshot::{AssembledSet, Loaded, Snapshot};
 use crate::state::{CatalogState, Event, FORMAT, SourceVersions, StoredError, Version, clip};
@@ -20,9 +21,6 @@ pub enum OpenError {
     /// The store does not answer.
     #[error("read the catalog of interpreters")]
     Store(#[from] kindsight_store::Error),
-    /// A stored component cannot be read now.
-    #[error("read the interpreters of the catalog: {0}")]
-    Component(String),
     /// A stored value is damaged.
     #[error("the catalog of interpreters is damaged: `{key}`: {source}")]
     Damaged {
@@ -56,8 +54,11 @@ impl From<StoredError> for OpenError {
 
 impl From<OpenError> for Refusal {
     fn from(error: OpenError) -> Self {
-        // Whatever it is, the command is not to blame for it.
-        Self::Failed(chain(&error))
+        match error {
+            OpenError::Store(error) => not_stored("the change", &error),
+            // Whatever it is, the command is not to blame for it.
+            error => Self::Failed(chain(&error)),
+        }
     }
 }
 
@@ -293,7 +294,7 @@ impl Catalog {
             Ok(interpreter) => {
                 loaded.insert(digest.clone(), interpreter);
             }
-            Err(ComponentError::Store(why)) => return Err(OpenError::Component(why)),
+            Err(ComponentError::Store(error)) => return Err(OpenError::Store(error)),
             Err(ComponentError::Lost(why)) => {
                 versions.refuse(version.clone(), &why);
                 failures.push((version.clone(), why));

@@ -85,6 +85,9 @@ impl Placement {
         placement.namespace = Arc::clone(namespace);
         placement.manifests = Manifests::read(&snapshot.resources);
         let stored = snapshot.bundle_status_json.as_deref();
+        if stored.is_none() {
+            placement.lose_stored(snapshot.is_bundle_damaged, now_ms);
+        }
         let is_new = stored.is_some_and(|json| placement.take_stored(deployment, json, now_ms));
         // After it: which of the two is newer is not known, and what may be out of date must not look fresh.
         placement.take_connectivity(snapshot.connectivity, now_ms);

@@ -121,9 +121,16 @@ impl Sources<'_> {
                 kind: resource.kind,
             }
         });
+        let (bundle_status_json, is_bundle_damaged) = match status {
+            Some(it) if it.is_bundle_damaged || it.bundle.is_some() => {
+                (it.bundle.clone(), it.is_bundle_damaged)
+            }
+            _ => (own.bundle, own.is_bundle_damaged),
+        };
         Some(ClusterSnapshot {
             resources: resources.collect(),
-            bundle_status_json: status.and_then(|it| it.bundle.clone()).or(own.bundle),
+            bundle_status_json,
+            is_bundle_damaged,
             cluster: own.cluster,
             group: own.group,
             connectivity,

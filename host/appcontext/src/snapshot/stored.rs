@@ -48,6 +48,7 @@ pub(super) struct StoredCluster {
     pub(super) cluster: ClusterName,
     pub(super) group: Option<String>,
     pub(super) bundle: Option<String>,
+    pub(super) is_bundle_damaged: bool,
     pub(super) connectivity: Option<Connectivity>,
     pub(super) reference: Option<ContextId>,
     pub(super) resource_order: Vec<String>,
@@ -166,6 +167,7 @@ impl StoredCluster {
             cluster,
             group: None,
             bundle: None,
+            is_bundle_damaged: false,
             connectivity: None,
             reference: None,
             resource_order: Vec::new(),
@@ -178,7 +180,11 @@ impl StoredCluster {
         match key {
             ClusterKey::Root => {}
             ClusterKey::Group => self.group = Some(decode::value(value)?),
-            ClusterKey::Bundle => self.bundle = Some(decode::value(value)?),
+            ClusterKey::Bundle => {
+                let bundle = decode::value(value);
+                self.is_bundle_damaged = bundle.is_err();
+                self.bundle = Some(bundle?);
+            }
             ClusterKey::Connectivity => self.connectivity = Some(decode::value(value)?),
             ClusterKey::Reference => self.reference = Some(decode::id(value)?),
             ClusterKey::ResourceOrder => {

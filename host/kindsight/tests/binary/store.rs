@@ -158,6 +158,10 @@ fn a_store_that_is_away_is_told_until_it_is_back() {
         "{shown}"
     );
 
+    let command = ["interpreters", "disable", "apps", "--server", &server.url];
+    let refused = text(&run(&command, "").stderr);
+    assert!(refused.contains("nothing changed"), "{refused}");
+
     etcd.start_again();
     let back = wait(&server, STATUS, |it| it["store"].is_null());
     assert_eq!(resources(&back), ["one"]);

@@ -53,7 +53,8 @@ impl Instance {
     /// Returns whether its orchestrator began to send it. Before that some of it may be missing.
     fn is_begun(&self) -> bool {
         let status = self.status.as_ref();
-        status.is_some_and(|it| it.as_str() != CREATED)
+        // A status that cannot be read was written.
+        self.status_changed.is_some() && status.is_none_or(|it| it.as_str() != CREATED)
     }
 
     /// Returns whether another instance took its place, or is about to.
@@ -144,13 +145,30 @@ impl Derived {
         all.cloned().collect()
     }
 
-    /// Returns whether a context was made for another one. Of two that name each other neither was.
+    /// Returns whether a context was made for another one. Of those that name each other in a circle none was.
     fn is_child(&self, id: &ContextId) -> bool {
         let parents = self.parents.get(id).into_iter().flatten();
-        let named = self.instances.get(id).map(|it| &it.children);
-        parents
-            .filter(|parent| *parent != id)
-            .any(|parent| !named.is_some_and(|it| it.contains(parent)))
+        let mut parents = parents.filter(|parent| *parent != id).peekable();
+        if parents.peek().is_none() {
+            return false;
+        }
+        let below = self.below(id);
+        parents.any(|parent| !below.contains(parent))
+    }
+
+    /// The contexts that were made for a context, directly or through others.
+    fn below<'d>(&'d self, id: &'d ContextId) -> BTreeSet<&'d ContextId> {
+        let mut below = BTreeSet::new();
+        let mut open = vec![id];
+        while let Some(id) = open.pop() {
+            let named = self.instances.get(id);
+            for child in named.into_iter().flat_map(|it| &it.children) {
+                if below.insert(child) {
+                    open.push(child);
+                }
+            }
+        }
+        below
     }
 
     /// The record of a group or a cluster, as far as its contexts tell; none without instances.

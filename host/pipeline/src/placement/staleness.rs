@@ -164,6 +164,11 @@ impl Staleness {
         });
     }
 
+    /// Marks the report as the last one, which could be read.
+    pub(super) fn readable(&mut self) {
+        self.unreadable = None;
+    }
+
     /// Marks the cluster as listed in full. Returns whether that changes anything.
     pub(super) fn synced(&mut self, now_ms: i64) -> bool {
         let was_away = self.unreachable.take().is_some() | self.removed.take().is_some();

@@ -15,6 +15,13 @@ use crate::judge::Judge;
 /// Hashes reports, to recognize an unchanged one. Seeded anew in each process, since clusters choose them.
 static REPORT_HASHER: LazyLock<foldhash::quality::RandomState> = LazyLock::new(Default::default);
 
+/// The reason of a report in whose place something is stored that is no report.
+const DAMAGED: &str =
+    "what is stored as the report of the cluster cannot be read; the last readable one is shown";
+
+/// The reason of a report that was deleted from the store.
+const GONE: &str = "the report of the cluster is no longer stored; the last one is shown";
+
 /// The store's side of a placement.
 #[derive(Default)]
 pub(super) struct Stored {
@@ -77,6 +84,7 @@ impl Placement {
             Ok(bundle) => {
                 self.take(bundle);
                 self.staleness.remember();
+                self.stored_is_readable();
             }
             Err(error) => {
                 let fault: Arc<str> = format!("stored report: {error}").into();
@@ -85,6 +93,23 @@ impl Placement {
             }
         }
         true
+    }
+
+    /// Marks the last report of the store as stale: it is no longer there, or what is there cannot be read.
+    pub(super) fn lose_stored(&mut self, is_damaged: bool, now_ms: i64) {
+        let was_seen = self.stored.seen.take().is_some();
+        let is_live = self.reported.is_some() && !self.staleness.is_remembered();
+        if !is_live && (was_seen || is_damaged) {
+            let reason = if is_damaged { DAMAGED } else { GONE };
+            self.staleness.unreadable(now_ms, &reason.into());
+        }
+    }
+
+    /// Handles that what is shown can be read. A report of the cluster itself that cannot be is marked on.
+    fn stored_is_readable(&mut self) {
+        if self.unreadable.is_empty() {
+            self.staleness.readable();
+        }
     }
 
     /// Returns whether the cluster itself has reported in this process.
@@ -134,6 +159,7 @@ impl Placement {
         self.report_faults = live.report_faults;
         self.unreadable = live.unreadable;
         self.staleness.is_live();
+        self.stored_is_readable();
         self.judge(judge, now_ms);
         true
     }

@@ -107,6 +107,9 @@ fn a_group_is_shown_once_its_context_has_a_status_and_follows_it() {
     assert_eq!(other.actions(), ["Instantiated 7"]);
     assert_eq!(other.applications(), 1);
     assert_eq!(other.answer()["status"], "Instantiating");
+    other.put("7", "status/", "garbage");
+    assert_eq!(other.actions(), ["Instantiated 7"], "it was written");
+    other.status("7", "Instantiating");
     other.put("7", "stopflag/", "true");
     assert_eq!(other.actions(), ["Instantiated 7", "InstantiateStopped 7"]);
     other.put("7", "stopflag/", "false");
@@ -165,6 +168,21 @@ fn a_child_of_a_context_is_no_instance() {
     assert_eq!(other.actions(), ["Instantiated 7"]);
     other.delete("7");
     assert_eq!(other.actions(), ["Instantiated 8"]);
+}
+
+#[test]
+fn contexts_that_name_each_other_in_a_circle_are_nobodys_children() {
+    let mut other = Other::new();
+    for (id, child) in [("6", "7"), ("7", "8"), ("8", "6"), ("9", "none")] {
+        let mut new = context(&["a"]);
+        new.meta.child_context_ids = vec![child.to_owned()];
+        other.create(id, &new);
+        other.status(id, "Instantiated");
+    }
+    assert_eq!(other.actions().len(), 4);
+    // One that leads into the circle made all of it.
+    other.put("9", "meta/", r#"{"Project":"p","ChildContextIDs":["6"]}"#);
+    assert_eq!(other.applications(), 1);
 }
 
 #[test]

@@ -154,6 +154,30 @@ fn a_cluster_that_the_orchestrator_cannot_reach_is_stale_until_a_newer_report() 
 }
 
 #[test]
+fn a_stored_report_that_cannot_be_read_leaves_the_last_one_stale_until_the_next() {
+    let mut other = other();
+    let key = "app/a/cluster/p+c/status/";
+    for damaged in ["garbage", r#""garbage""#, r#""null""#] {
+        other.put("7", key, damaged);
+        assert!(stale(&other.stage, "7").is_some(), "{damaged}");
+        assert_eq!(other.stage.states("7", "a"), [("Ready".into(), 2)]);
+        stored(&mut other, &deployments(2));
+        assert_eq!(stale(&other.stage, "7"), None, "{damaged}");
+    }
+    let gone = Batch::new().delete(format!("/context/7/{key}"));
+    other.stage.store.apply(&gone).unwrap();
+    other.put("7", "stopflag/", "false");
+    let (_, reason) = stale(&other.stage, "7").unwrap();
+    assert!(reason.contains("no longer stored"), "{reason}");
+    stored(&mut other, &deployments(2));
+    assert_eq!(stale(&other.stage, "7"), None);
+    // What the cluster itself says counts more.
+    other.stage.hear("7", "a", &deployments(4), 1000);
+    other.put("7", key, "garbage");
+    assert_eq!(stale(&other.stage, "7"), None);
+}
+
+#[test]
 fn a_stored_report_takes_over_while_the_cluster_is_not_heard_and_no_longer() {
     let mut other = other();
     other.stage.hear("7", "a", &deployments(4), 1000);

@@ -111,6 +111,7 @@ fn the_keys_of_a_later_release_are_read_past() {
                             bundle_status_json: Some(
                                 "{\"ready\":false}",
                             ),
+                            is_bundle_damaged: false,
                             connectivity: Some(
                                 Retrying,
                             ),
