@@ -243,7 +243,7 @@ impl Host {
     }
 }
 
-/// What a monitor reports: Deployments with so many replicas.
+/// The report of a monitor: Deployments with so many replicas.
 fn status(number: usize) -> String {
     let deployment = |at: usize| {
         json!({

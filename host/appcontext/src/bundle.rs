@@ -33,7 +33,7 @@ const MARK: &str = "kindsight";
 /// The beginning of a report with the member of our own.
 const MARKED: &str = r#"{"kindsight":{"#;
 
-/// What a report says that is a part of another.
+/// The member of a report that is a part of another.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Mark {
     version: u64,
@@ -112,13 +112,16 @@ pub(crate) fn whole(store: &dyn Store, keys: &ClusterKeys, mark: &Mark) -> Resul
     }
 }
 
-/// Removes the parts of reports whose cluster is gone or that another writer replaced.
+/// Removes the parts of reports whose cluster is gone, that another writer replaced, or that were never
+/// completed.
 pub(crate) fn sweep(store: &dyn Store) -> Result<usize> {
+    let keys = store.keys(keys::BUNDLES)?.keys;
+    let reports: BTreeMap<&str, String> = keys
+        .iter()
+        .filter_map(|key| keys::cluster_of_bundle(key))
+        .collect();
     let mut swept = 0;
-    for key in store.keys(keys::BUNDLES)?.keys {
-        let Some((prefix, cluster)) = keys::cluster_of_bundle(&key) else {
-            continue;
-        };
+    for (prefix, cluster) in reports {
         let bundle = store.entry(&format!("{cluster}status/"))?;
         let batch = match &bundle {
             Some(bundle) if is_marked(&bundle.value) => continue,

@@ -27,7 +27,7 @@ impl Members {
         found.next().map(|(_, raw)| raw.get())
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -3,7 +3,6 @@
 //! A report is judged and shown at once, and stored behind the answer: a store that is slow or away holds up
 //! nobody. Of each app in a cluster the newest report waits.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -13,17 +12,13 @@ use kindsight_store::{Error as StoreError, Revision, chain};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use self::state::{Place, State, Waiting};
 use crate::background_thread::BackgroundThread;
 use crate::run::RunError;
 
-/// Maximum number of reports that wait to be stored; of more, the oldest is dropped.
-pub const BUNDLES_WAITING_MAX: usize = 4096;
-/// Maximum size of all reports that wait to be stored, in bytes; of more, the oldest is dropped.
-pub const BUNDLES_WAITING_BYTES_MAX: usize = 128 * 1024 * 1024;
+mod state;
 
-/// Maximum number of own changes that the store has not notified of yet; of more, the oldest is forgotten
-/// and read again.
-const OWN_REVISIONS_MAX: usize = 64 * 1024;
+pub use state::{BUNDLES_WAITING_BYTES_MAX, BUNDLES_WAITING_MAX};
 
 /// The longest that a notification waits for the write that may have caused it.
 const OWN_WAIT: Duration = Duration::from_millis(50);
@@ -33,34 +28,6 @@ const RETRY: Duration = Duration::from_secs(1);
 
 /// The longest time for the last writes at the stop.
 const LAST_WRITES: Duration = Duration::from_secs(1);
-
-/// An app in a cluster.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    deployment: DeploymentId,
-    cluster: ClusterName,
-}
-
-struct Waiting {
-    number: u64,
-    status_json: Arc<str>,
-}
-
-#[derive(Default)]
-struct State {
-    waiting: BTreeMap<Place, Waiting>,
-    /// The order in which they are stored.
-    order: BTreeMap<u64, Place>,
-    /// The number of the last one that came.
-    last: u64,
-    bytes: usize,
-    /// The number of those that were dropped since all were stored.
-    dropped: usize,
-    /// The context that is written to now.
-    writing: Option<ContextId>,
-    /// Revisions of own changes that the store has not notified of yet.
-    own: BTreeSet<Revision>,
-}
 
 #[derive(Default)]
 struct Shared {
@@ -194,63 +161,6 @@ impl BundleQueue {
     fn state(&self) -> MutexGuard<'_, State> {
         // A change that panicked left whole entries or none.
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl State {
-    /// Adds a report. One that replaces another keeps its turn.
-    fn push(&mut self, place: Place, status_json: Arc<str>) {
-        self.bytes += status_json.len();
-        if let Some(known) = self.waiting.get_mut(&place) {
-            self.bytes = self.bytes.saturating_sub(known.status_json.len());
-            known.status_json = status_json;
-        } else {
-            self.last += 1;
-            let number = self.last;
-            self.add(
-                place,
-                Waiting {
-                    number,
-                    status_json,
-                },
-            );
-        }
-        while self.waiting.len() > BUNDLES_WAITING_MAX || self.bytes > BUNDLES_WAITING_BYTES_MAX {
-            let Some((_, oldest)) = self.order.pop_first() else {
-                return;
-            };
-            let dropped = self.waiting.remove(&oldest);
-            let bytes = dropped.map_or(0, |it| it.status_json.len());
-            self.bytes = self.bytes.saturating_sub(bytes);
-            if self.dropped == 0 {
-                tracing::warn!(
-                    waiting_max = BUNDLES_WAITING_MAX,
-                    bytes_max = BUNDLES_WAITING_BYTES_MAX,
-                    "too many reports wait to be stored; the oldest are dropped"
-                );
-            }
-            self.dropped += 1;
-        }
-    }
-
-    /// Puts one back that could not be stored, unless a newer one came.
-    fn put_back(&mut self, place: Place, waiting: Waiting) {
-        if !self.waiting.contains_key(&place) {
-            self.bytes += waiting.status_json.len();
-            self.add(place, waiting);
-        }
-    }
-
-    fn add(&mut self, place: Place, waiting: Waiting) {
-        self.order.insert(waiting.number, place.clone());
-        self.waiting.insert(place, waiting);
-    }
-
-    fn note_own(&mut self, revision: Revision) {
-        self.own.insert(revision);
-        if self.own.len() > OWN_REVISIONS_MAX {
-            self.own.pop_first();
-        }
     }
 }
 

@@ -49,6 +49,8 @@ pub struct Pipeline {
     store_away: Option<Staleness>,
     /// When the store is read again that is reached and could not be read, in Unix milliseconds.
     read_again_at_ms: Option<i64>,
+    /// When the records are read again that could not be read, in Unix milliseconds.
+    records_again_at_ms: Option<i64>,
     unclaimed: Unclaimed,
     recorded: RecordedApps,
     /// Clusters that cannot be reached.
@@ -98,6 +100,7 @@ impl Pipeline {
             bundles: BundleQueue::default(),
             store_away: None,
             read_again_at_ms: None,
+            records_again_at_ms: None,
             unclaimed: Unclaimed::default(),
             recorded: RecordedApps::default(),
             unreachable: HashMap::new(),
@@ -139,7 +142,7 @@ impl Pipeline {
             Event::DigRecord(name) => self.record_changed(&Subject::Group(name), now_ms),
             Event::ClusterRecord(name) => self.record_changed(&Subject::Cluster(name), now_ms),
             Event::Resync => self.resync(now_ms),
-            Event::ResyncRecords => self.resync_records(),
+            Event::ResyncRecords => self.resync_records(now_ms),
             Event::Store(connection) => self.store_connection(&connection, now_ms),
         }
         self.recorded.publish();
@@ -151,9 +154,7 @@ impl Pipeline {
     pub fn recheck(&mut self, clock: impl Fn() -> i64) -> Option<i64> {
         let began_ms = clock();
         self.forget_gone(began_ms);
-        if self.read_again_at_ms.is_some_and(|at| at <= began_ms) {
-            self.store_is_back(began_ms);
-        }
+        self.read_what_was_missed(began_ms);
         if self.rechecks.waits_until(began_ms).is_none() {
             let due = self.states.iter().filter_map(|(key, state)| {
                 let at = state.recheck_at_ms().filter(|at| *at <= began_ms)?;
@@ -182,7 +183,7 @@ impl Pipeline {
             .filter_map(ApplicationState::recheck_at_ms);
         let next = next.min();
         let next = next.map(|at| at.max(self.rechecks.waits_until(clock()).unwrap_or(at)));
-        let others = self.forget_at_ms.into_iter().chain(self.read_again_at_ms);
+        let others = self.forget_at_ms.into_iter().chain(self.read_next_ms());
         next.into_iter().chain(others).min()
     }
 

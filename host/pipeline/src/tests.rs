@@ -6,6 +6,7 @@ mod running;
 mod seen;
 mod stage;
 mod stored;
+mod unanswered;
 
 use stage::{Heard, Stage, deployments};
 

@@ -24,7 +24,7 @@ const REMEMBERED: &str = "remembered.redb";
 /// Extension of one that was set aside; it replaces an earlier one.
 const ASIDE: &str = "set-aside";
 
-/// Where a server keeps its state.
+/// The place at which a server keeps its state.
 #[derive(Debug, Clone, Default)]
 pub struct StoreSettings {
     /// The store; without one a file in the data folder.

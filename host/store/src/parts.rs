@@ -7,10 +7,10 @@
 //! ```
 //!
 //! Parts are written first, one batch each, and count from the moment at which one batch sets the
-//! pointer and takes the parts of before away. Readers see the old value or the new one. What a writer
-//! that ended early left behind goes with the next write, or with [`sweep`].
-
-use std::collections::BTreeMap;
+//! pointer and takes the parts of before away. Readers see the old value or the new one. Each batch is
+//! applied only while the pointer is as the writer read it: one that was overtaken touches nothing of the
+//! value that became current meanwhile. What a writer that ended early left behind goes with the next
+//! write.
 
 use serde::{Deserialize, Serialize};
 
@@ -66,24 +66,25 @@ pub fn write(store: &dyn Store, prefix: &str, value: &[u8], condition: Batch) ->
         bytes: value.len(),
     };
     let folder = folder(prefix, pointer.number);
+    let not_overtaken = |batch: Batch| match &before {
+        Some(before) => batch.unchanged(&key, before.changed),
+        None => batch.absent(&key),
+    };
     // Of a writer that ended early, or that will find that another was faster.
     if !store.keys(&folder)?.keys.is_empty() {
-        store.apply(&Batch::new().delete_prefix(&folder))?;
+        store.apply(&not_overtaken(Batch::new().delete_prefix(&folder)))?;
     }
-    let mut batch = match &before {
-        Some(before) => condition.unchanged(&key, before.changed),
-        None => condition.absent(&key),
-    };
+    let mut batch = not_overtaken(condition);
     for (number, part) in parts.into_iter().enumerate() {
         let part_key = format!("{folder}{number:05}/");
-        let written = store.apply(&Batch::new().put(&part_key, part))?;
+        let written = store.apply(&not_overtaken(Batch::new().put(&part_key, part)))?;
         batch = batch.unchanged(part_key, written);
     }
     if let Some(old) = old {
         batch = batch.delete_prefix(self::folder(prefix, old.number));
     }
     let pointer = serde_json::to_vec(&pointer).map_err(|error| Error::Backend(Box::new(error)))?;
-    store.apply(&batch.put(key, pointer))
+    store.apply(&batch.put(&key, pointer))
 }
 
 /// Reads the value below a prefix; none where there is none.
@@ -111,7 +112,9 @@ pub fn assembled(prefix: &str, entries: &[Entry]) -> Result<Option<Vec<u8>>> {
     };
     let folder = folder(prefix, pointer.number);
     let parts = below(folder.clone()).iter();
-    let parts: Vec<&Entry> = parts.take_while(|it| it.key.starts_with(&folder)).collect();
+    let parts = parts.take_while(|it| it.key.starts_with(&folder));
+    // Behind them may be some of a slower writer, whose value was to be longer.
+    let parts: Vec<&Entry> = parts.take(pointer.parts).collect();
     let value: Vec<u8> = parts
         .iter()
         .flat_map(|it| it.value.iter().copied())
@@ -127,58 +130,6 @@ pub fn assembled(prefix: &str, entries: &[Entry]) -> Result<Option<Vec<u8>>> {
             pointer.parts, pointer.bytes
         ),
     })
-}
-
-/// Adds the removal of the value below a prefix to a batch.
-#[must_use]
-pub fn removed(prefix: &str, batch: Batch) -> Batch {
-    batch.delete_prefix(prefix)
-}
-
-/// Removes the parts below a prefix of many values that belong to no current value, and answers their
-/// number. A value that is being written meanwhile is refused with [`Error::Conflict`].
-///
-/// # Errors
-/// Those of the store.
-pub fn sweep(store: &dyn Store, under: &str) -> Result<usize> {
-    let keys = store.keys(under)?.keys;
-    let mut folders: BTreeMap<(&str, u64), usize> = BTreeMap::new();
-    for (prefix, number) in keys.iter().filter_map(|key| part_of(key)) {
-        *folders.entry((prefix, number)).or_default() += 1;
-    }
-    let mut swept = 0;
-    for ((prefix, number), parts) in folders {
-        let key = format!("{prefix}{CURRENT}");
-        let current = store.entry(&key)?;
-        // A pointer that cannot be read keeps its parts, for who mends it.
-        let is_current = match current.as_ref().map(read_pointer) {
-            Some(Ok(pointer)) => pointer.number == number,
-            Some(Err(_)) => true,
-            None => false,
-        };
-        if is_current {
-            continue;
-        }
-        let batch = match &current {
-            Some(current) => Batch::new().unchanged(&key, current.changed),
-            None => Batch::new().absent(&key),
-        };
-        match store.apply(&batch.delete_prefix(folder(prefix, number))) {
-            Ok(_) => swept += parts,
-            // It has become current.
-            Err(Error::Conflict { .. }) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(swept)
-}
-
-/// The prefix of a value and the number to which the key of a part belongs.
-fn part_of(key: &str) -> Option<(&str, u64)> {
-    let (folder, _) = key.strip_suffix('/')?.rsplit_once('/')?;
-    let (parts, number) = folder.rsplit_once('/')?;
-    let prefix = parts.strip_suffix(PARTS.strip_suffix('/')?)?;
-    Some((prefix, number.parse().ok()?))
 }
 
 /// The key below which the parts with a number are.

@@ -147,4 +147,7 @@ fn what_is_deleted_takes_its_parts_along() {
         assert_eq!(stage.parts(), 0);
     }
     assert_eq!(stage.record(&large(2, "x")), Recorded::NotFound);
+    assert!(stage.parts() > 0, "they come first");
+    stage.contexts.sweep(&mut Creations::default()).unwrap();
+    assert_eq!(stage.parts(), 0);
 }

@@ -38,10 +38,10 @@ pub(crate) fn bundles(thing: &str) -> String {
     format!("{BUNDLES}{below}")
 }
 
-/// Parses a key of a report in parts: its prefix, and the key of its cluster. None for all but one of
-/// its keys.
+/// Parses a key of a report in parts: its prefix, and the key of its cluster.
 pub(crate) fn cluster_of_bundle(key: &str) -> Option<(&str, String)> {
-    let prefix = key.strip_suffix("current/")?;
+    let part = || key.get(..=key.rfind("/parts/")?);
+    let prefix = key.strip_suffix("current/").or_else(part)?;
     let below = prefix.strip_prefix(BUNDLES)?;
     Some((prefix, format!("{CONTEXTS}{below}")))
 }

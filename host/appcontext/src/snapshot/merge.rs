@@ -76,7 +76,7 @@ impl Merge {
     }
 }
 
-/// What the parts of a context are joined with.
+/// The contexts that the parts of one are joined with.
 struct Sources<'m> {
     own: &'m ContextId,
     status_id: Option<&'m ContextId>,
@@ -248,7 +248,7 @@ fn clusters(context: &StoredContext) -> impl Iterator<Item = (&str, &StoredClust
     apps.flat_map(|app| app.clusters.iter().map(|it| (app.name.as_str(), it)))
 }
 
-/// What could not be read, of the context and of the clusters in its status context.
+/// Values that could not be read, of the context and of the clusters in its status context.
 fn unreadable(mut own: Vec<Unreadable>, status: Option<&StoredContext>) -> Vec<Unreadable> {
     if let Some(status) = status {
         own.extend(status.unreadable_in_clusters().cloned());

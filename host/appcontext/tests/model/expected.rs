@@ -120,7 +120,7 @@ impl Expected {
     }
 }
 
-/// What the order names first, then the rest.
+/// The names that the order has first, then the rest.
 fn ordered<'k, K: Iterator<Item = &'k u8>>(order: &[u8], keys: K) -> Vec<u8> {
     let mut keys: Vec<u8> = keys.copied().collect();
     keys.sort_by_key(|key| order.iter().position(|it| it == key).unwrap_or(usize::MAX));

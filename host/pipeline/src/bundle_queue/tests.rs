@@ -9,7 +9,7 @@ fn push(queue: &BundleQueue, deployment: &str, json: &str) {
     queue.push(deployment, cluster, json.into());
 }
 
-/// What waits, in the order in which it is stored.
+/// Reports that wait, in the order in which it is stored.
 fn waiting(queue: &BundleQueue) -> Vec<(String, String)> {
     let mut all = Vec::new();
     while let Some((place, waiting)) = queue.take_first() {

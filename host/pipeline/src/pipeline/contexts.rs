@@ -5,8 +5,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use kindsight_appcontext::{ContextList, ContextSnapshot};
 use kindsight_model::ContextId;
 use kindsight_status::ApplicationKey;
-use kindsight_store::{Revision, chain};
+use kindsight_store::{Error as StoreError, Revision, chain};
 
+use super::store::NOT_READ_AGAIN;
 use super::{Loaded, Pipeline};
 use crate::application_state::ApplicationState;
 use crate::groups::derived::{Instance, Subject};
@@ -129,7 +130,13 @@ impl Pipeline {
     pub(super) fn record_changed(&mut self, subject: &Subject, now_ms: i64) {
         let record = match groups::read(&self.records, subject) {
             Ok(record) => record,
-            Err(error) => return groups::unreadable(subject, &error),
+            Err(error) => {
+                groups::unreadable(subject, &error);
+                if is_unavailable(&error) {
+                    self.records_unread(now_ms);
+                }
+                return;
+            }
         };
         let known: HashSet<ContextId> = self.groups.instances(subject).into_iter().collect();
         let named = record.iter().flat_map(|it| &it.actions);
@@ -144,12 +151,15 @@ impl Pipeline {
             .set(subject, record, self.publisher.read_model());
     }
 
-    /// Reads a context again. One that cannot be read stays as it is.
+    /// Reads a context again. One that cannot be read stays as it is, and is stale until the store answers.
     pub(super) fn refresh(&mut self, id: &ContextId, now_ms: i64) {
         match self.contexts.read(id) {
             Ok(snapshot) => self.reconcile(id, snapshot, now_ms),
             Err(error) => {
                 tracing::error!(context = %id, error = chain(&error), "AppContext not readable; its last known state stays");
+                if is_unavailable(&error) {
+                    self.store_unread(&chain(&error), now_ms);
+                }
             }
         }
     }
@@ -202,42 +212,48 @@ impl Pipeline {
         }
     }
 
-    /// Reads every context again, and forgets those that are gone. Returns whether they could be read.
-    pub(super) fn read_again(&mut self, now_ms: i64) -> bool {
+    /// Reads every context again, and forgets those that are gone.
+    ///
+    /// # Errors
+    /// The store cannot be read; the last known state stays.
+    pub(super) fn read_again(&mut self, now_ms: i64) -> Result<(), Error> {
         self.bundles.forget_own();
-        let list = match self.read_contexts(now_ms) {
-            Ok(list) => list,
-            Err(error) => {
-                tracing::error!(
-                    error = chain(&error),
-                    "the AppContexts cannot be read again; their last known state stays"
-                );
-                return false;
-            }
-        };
+        let list = self.read_contexts(now_ms)?;
         let stored: BTreeSet<ContextId> = list.ids.into_iter().collect();
         let known = self.states.keys().filter_map(ApplicationKey::context);
         let known: BTreeSet<ContextId> = known.cloned().collect();
         for id in known.difference(&stored) {
             self.reconcile(id, None, now_ms);
         }
-        true
+        Ok(())
     }
 
     /// Handles changes of contexts that were missed.
     pub(super) fn resync(&mut self, now_ms: i64) {
-        self.read_again(now_ms);
+        if let Err(error) = self.read_again(now_ms) {
+            let error = chain(&error);
+            tracing::error!(error, "{NOT_READ_AGAIN}");
+            self.store_unread(&error, now_ms);
+        }
     }
 
     /// Handles changes of records that were missed.
-    pub(super) fn resync_records(&mut self) {
+    pub(super) fn resync_records(&mut self, now_ms: i64) {
+        self.records_again_at_ms = None;
         if let Err(error) = self.read_records() {
             tracing::error!(
                 error = chain(&error),
                 "the records cannot be read again; their last known state stays"
             );
+            self.records_unread(now_ms);
         }
     }
+}
+
+/// Returns whether the store did not answer, so that what changed in it was missed.
+fn is_unavailable(error: &kindsight_appcontext::Error) -> bool {
+    use kindsight_appcontext::Error;
+    matches!(error, Error::Store(StoreError::Unavailable { .. }))
 }
 
 fn records_failed(source: kindsight_appcontext::Error) -> Error {

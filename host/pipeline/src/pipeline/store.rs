@@ -1,13 +1,17 @@
 //! The connection to the store of contexts.
 
 use kindsight_status::{Staleness, StoreAway};
-use kindsight_store::Connection;
+use kindsight_store::{Connection, chain};
 
 use super::Pipeline;
 use crate::placement::Placement;
 
 /// Time after which a store that could not be read is read again, in milliseconds.
 const READ_AGAIN_MS: i64 = 1000;
+
+/// The line of the log about contexts that are read again later.
+pub(super) const NOT_READ_AGAIN: &str =
+    "the AppContexts cannot be read again; their last known state stays";
 
 impl Pipeline {
     /// Handles that the store of contexts is away, or is reached again. What is known from it alone is stale
@@ -50,7 +54,8 @@ impl Pipeline {
         let Some(away) = self.store_away.take() else {
             return;
         };
-        if !self.read_again(now_ms) {
+        if let Err(error) = self.read_again(now_ms) {
+            tracing::error!(error = chain(&error), "{NOT_READ_AGAIN}");
             self.store_away = Some(away);
             self.read_again_at_ms = Some(now_ms.saturating_add(READ_AGAIN_MS));
             return;
@@ -62,5 +67,43 @@ impl Pipeline {
             }
         }
         self.publisher.read_model().publish_store(None);
+    }
+
+    /// Handles that a change could not be read from a store of contexts that is not told to be away: it counts
+    /// as away until everything was read again.
+    pub(super) fn store_unread(&mut self, reason: &str, now_ms: i64) {
+        if self.store_away.is_none() {
+            self.store_is_away(now_ms, reason, now_ms);
+            self.read_again_at_ms = Some(now_ms.saturating_add(READ_AGAIN_MS));
+        }
+    }
+
+    /// Handles that changes of records could not be read.
+    pub(super) fn records_unread(&mut self, now_ms: i64) {
+        self.records_again_at_ms = Some(now_ms.saturating_add(READ_AGAIN_MS));
+    }
+
+    /// Reads the stores again that could not be read and are due.
+    pub(super) fn read_what_was_missed(&mut self, now_ms: i64) {
+        if self.read_again_at_ms.is_some_and(|at| at <= now_ms) {
+            self.store_is_back(now_ms);
+        }
+        let records = self.records_due_ms();
+        if records.is_some_and(|at| at <= now_ms) {
+            self.resync_records(now_ms);
+        }
+    }
+
+    /// The time of the next such reading, in Unix milliseconds.
+    pub(super) fn read_next_ms(&self) -> Option<i64> {
+        let times = self.read_again_at_ms.into_iter();
+        times.chain(self.records_due_ms()).min()
+    }
+
+    /// The time at which records are read again. Both may be in one store, so they wait while that is away: a
+    /// read that gets no answer holds up everything else.
+    fn records_due_ms(&self) -> Option<i64> {
+        self.records_again_at_ms
+            .filter(|_| self.store_away.is_none())
     }
 }

@@ -22,7 +22,7 @@ const DAMAGED: &str =
 /// The reason of a report that was deleted from the store.
 const GONE: &str = "the report of the cluster is no longer stored; the last one is shown";
 
-/// What is known of the store's side of a placement.
+/// The store's side of a placement.
 #[derive(Default)]
 pub(super) struct Stored {
     /// The hash of the last report that was seen in the store.

@@ -212,7 +212,7 @@ fn pipeline(
 }
 
 /// The group that names the contexts of tests.
-fn owner() -> DigName {
+pub(super) fn owner() -> DigName {
     DigName::new("p", "ca", "v1", "owner").unwrap()
 }
 

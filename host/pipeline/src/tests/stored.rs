@@ -1,21 +1,16 @@
 //! Reports of the store beside those of clusters, and a store that is away.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use kindsight_appcontext::{AppContexts, Connectivity};
 use kindsight_clusters::ClusterEvent;
 use kindsight_model::{ClusterName, ContextId};
 use kindsight_status::Report;
-use kindsight_store::{
-    Batch, Connection, Entry, Error, Keys, Range, Result, Revision, Store, StoreLimits, Watch,
-};
-use tokio::sync::watch::Receiver;
+use kindsight_store::{Batch, Connection};
 
 use super::groups::Other;
 use super::stage::{Heard, Stage, context, deployments};
 use crate::Event;
-use crate::bundle_queue::BundleQueue;
 
 /// Since when an app is stale, and why.
 fn stale(stage: &Stage, id: &str) -> Option<(i64, String)> {
@@ -242,80 +237,4 @@ fn what_is_known_from_a_store_alone_is_stale_while_it_is_away() {
         before.apps[0].clusters[0].resources()[0].since_ms,
         stage.view("8").apps[0].clusters[0].resources()[0].since_ms
     );
-}
-
-/// A store that is away on demand.
-struct OnDemand {
-    store: Arc<dyn Store>,
-    is_away: AtomicBool,
-}
-
-impl OnDemand {
-    fn reached(&self) -> Result<&dyn Store> {
-        if self.is_away.load(Ordering::Relaxed) {
-            let reason = "it is away".to_owned();
-            return Err(Error::Unavailable { reason });
-        }
-        Ok(&*self.store)
-    }
-}
-
-impl Store for OnDemand {
-    fn entry(&self, key: &str) -> Result<Option<Entry>> {
-        self.reached()?.entry(key)
-    }
-
-    fn range(&self, prefix: &str) -> Result<Range> {
-        self.reached()?.range(prefix)
-    }
-
-    fn keys(&self, prefix: &str) -> Result<Keys> {
-        self.reached()?.keys(prefix)
-    }
-
-    fn apply(&self, batch: &Batch) -> Result<Revision> {
-        self.reached()?.apply(batch)
-    }
-
-    fn watch(&self, prefix: &str, after: Revision) -> Result<Watch> {
-        self.reached()?.watch(prefix, after)
-    }
-
-    fn limits(&self) -> StoreLimits {
-        self.store.limits()
-    }
-
-    fn connection(&self) -> Receiver<Connection> {
-        self.store.connection()
-    }
-}
-
-#[test]
-fn reports_wait_for_a_store_that_is_away_and_are_there_afterwards() {
-    let stage = Stage::new(&[("1", &["a", "b"])]);
-    let store = Arc::new(OnDemand {
-        store: Arc::clone(&stage.store),
-        is_away: AtomicBool::new(true),
-    });
-    let contexts = AppContexts::new(Arc::clone(&store) as Arc<dyn Store>);
-    let queue = BundleQueue::default();
-    let push = |app: &str, count| {
-        let bundle = deployments(count).bundle("1", app);
-        queue.push(bundle.deployment, cluster(), bundle.status_json);
-    };
-    push("a", 1);
-    push("b", 1);
-    assert!(!queue.write_all(&contexts));
-    push("a", 2);
-    store.is_away.store(false, Ordering::Relaxed);
-    assert!(queue.write_all(&contexts));
-    let read = contexts.read(&"1".parse().unwrap()).unwrap().unwrap();
-    let stored = read.apps.iter().map(|app| {
-        let bundle = app.clusters[0].bundle_status_json.as_deref();
-        bundle
-            .unwrap()
-            .matches(r#""replicas": 1}, "status""#)
-            .count()
-    });
-    assert_eq!(stored.collect::<Vec<_>>(), [2, 1]);
 }

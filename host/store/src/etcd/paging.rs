@@ -15,7 +15,7 @@ const PAGE_BYTES: usize = 2 * 1024 * 1024;
 /// Times that reading begins again because what is being read was compacted meanwhile.
 const TRIES: usize = 5;
 
-/// What of a range is read.
+/// The part of a range that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reading {
     Entries,

@@ -23,7 +23,8 @@ pub(super) async fn apply(link: Arc<Link>, batch: Batch) -> Result<Revision> {
     let until = Instant::now() + link.deadline;
     let before = link.seen();
     let txn = transaction(&link.keys, &batch);
-    let mut is_first = true;
+    // Of the tries before, which may have been late.
+    let mut unanswered: Option<String> = None;
     loop {
         let answer = link.write(until, |mut client| {
             let txn = txn.clone();
@@ -32,15 +33,16 @@ pub(super) async fn apply(link: Arc<Link>, batch: Batch) -> Result<Revision> {
         let reason = match answer.await {
             Ok(answer) => {
                 let revision = link.revision(answer.header());
-                return match answer.succeeded() {
-                    true => Ok(revision),
-                    false if is_first => Err(conflict(&batch, &answer)),
-                    // An earlier try may have been late.
-                    false => match applied(&link, &batch, before).await? {
-                        Some(revision) => Ok(revision),
-                        None => Err(conflict(&batch, &answer)),
-                    },
+                if answer.succeeded() {
+                    return Ok(revision);
+                }
+                let conflict = conflict(&batch, &answer);
+                let Some(reason) = unanswered else {
+                    return Err(conflict);
                 };
+                let applied = applied(&link, &batch, before).await;
+                let applied = applied.map_err(|error| unknown(&batch, &reason, &error))?;
+                return applied.ok_or(conflict);
             }
             Err(Failure::Unanswered(reason)) => reason,
             // The answer to conditions that do not hold has what is stored under their keys.
@@ -53,7 +55,7 @@ pub(super) async fn apply(link: Arc<Link>, batch: Batch) -> Result<Revision> {
         if Instant::now() >= until {
             return Err(Error::Unavailable { reason });
         }
-        is_first = false;
+        unanswered = Some(reason);
     }
 }
 
@@ -141,10 +143,7 @@ async fn read_back(
     before: Revision,
     reason: &str,
 ) -> Result<Option<Revision>> {
-    let unknown = |error: Error| Error::OutcomeUnknown {
-        key: batch.first_key().to_owned(),
-        reason: format!("{reason}, and it could not be read back: {}", chain(&error)),
-    };
+    let unknown = |error| unknown(batch, reason, &error);
     if let Some(revision) = applied(link, batch, before).await.map_err(unknown)? {
         return Ok(Some(revision));
     }
@@ -159,7 +158,17 @@ async fn read_back(
     Ok(None)
 }
 
+fn unknown(batch: &Batch, reason: &str, error: &Error) -> Error {
+    Error::OutcomeUnknown {
+        key: batch.first_key().to_owned(),
+        reason: format!("{reason}, and it could not be read back: {}", chain(error)),
+    }
+}
+
 /// The revision at which a batch was applied after `before`; none where it was not.
+///
+/// # Errors
+/// Also where the first key was written too often since for that to be found out.
 async fn applied(link: &Link, batch: &Batch, before: Revision) -> Result<Option<Revision>> {
     let puts = batch.writes().iter().filter_map(|write| match write {
         Write::Put { key, value } => Some((key.as_str(), value.as_slice())),
@@ -183,7 +192,8 @@ async fn applied(link: &Link, batch: &Batch, before: Revision) -> Result<Option<
         }
         at = revision.previous();
     }
-    Ok(None)
+    let why = format!("`{first}` was written more than {EARLIER_MAX} times since");
+    Err(Error::Backend(why.into()))
 }
 
 /// Tells whether all these keys were put with these values at a revision.

@@ -45,8 +45,6 @@ fn a_value_comes_back_whole_and_the_one_before_goes() {
         assert_eq!(read(&*store, PREFIX).unwrap(), Some(value(of, bytes)));
         assert_eq!(keys(&*store), expect);
     }
-    store.apply(&removed(PREFIX, Batch::new())).unwrap();
-    assert_eq!(keys(&*store), [""; 0]);
 }
 
 #[test]
@@ -95,20 +93,19 @@ fn what_a_writer_that_ended_early_left_is_not_read_and_goes() {
         let key = format!("{PREFIX}parts/{number}/00000/");
         store.apply(&Batch::new().put(key, part)).unwrap();
     }
-    store
-        .apply(&Batch::new().put("/kindsight/bundles/2/parts/1/00000/", "never current"))
-        .unwrap();
     assert_eq!(read(&*store, PREFIX).unwrap(), Some(b"whole".to_vec()));
     written(&*store, b"next");
     assert_eq!(read(&*store, PREFIX).unwrap(), Some(b"next".to_vec()));
-    assert_eq!(sweep(&*store, "/kindsight/bundles/").unwrap(), 2);
-    assert_eq!(keys(&*store), ["current/", "parts/2/00000/"]);
-    assert_eq!(sweep(&*store, "/kindsight/bundles/").unwrap(), 0);
+    assert_eq!(
+        keys(&*store),
+        ["current/", "parts/2/00000/", "parts/7/00000/"]
+    );
 }
 
-/// A store of which another writer takes its turn right before the pointer is set.
+/// A store of which another writer takes its turns right before keys with this end are written.
 struct Overtaken {
     store: Arc<dyn Store>,
+    before: &'static str,
     other: fn(&dyn Store),
 }
 
@@ -127,7 +124,7 @@ impl Store for Overtaken {
 
     fn apply(&self, batch: &Batch) -> Result<Revision> {
         let mut writes = batch.writes().iter();
-        if writes.any(|it| it.key().ends_with(CURRENT)) {
+        if writes.any(|it| it.key().ends_with(self.before)) {
             (self.other)(&*self.store);
         }
         self.store.apply(batch)
@@ -148,32 +145,70 @@ impl Store for Overtaken {
 
 #[test]
 fn of_two_writers_one_is_refused_and_the_value_is_whole() {
-    type Turn = fn(&dyn Store);
-    let overwrites: Turn = |store| {
-        written(store, b"other");
+    let store = store();
+    written(&*store, b"before");
+    let overtaken = Overtaken {
+        store: Arc::clone(&store),
+        before: CURRENT,
+        other: |store| {
+            written(store, b"other");
+        },
     };
-    let sweeps: Turn = |store| {
-        sweep(store, "/kindsight/bundles/").unwrap();
-    };
-    for (other, expect) in [(overwrites, &b"other"[..]), (sweeps, b"before")] {
+    let refused = write(&overtaken, PREFIX, b"mine", Batch::new());
+    assert!(
+        matches!(refused, Err(Error::Conflict { .. })),
+        "{refused:?}"
+    );
+    let stored = read(&*store, PREFIX).unwrap();
+    assert_eq!(stored.as_deref(), Some(&b"other"[..]));
+    written(&*store, b"again");
+    let stored = read(&*store, PREFIX).unwrap();
+    assert_eq!(stored.as_deref(), Some(&b"again"[..]));
+}
+
+#[test]
+fn a_writer_that_was_overtaken_leaves_the_parts_of_the_other_alone() {
+    // Right after it read the pointer, and where it found parts that are to go first.
+    for before in ["parts/2/00000/", "parts/2/"] {
         let store = store();
         written(&*store, b"before");
+        let key = format!("{PREFIX}parts/2/00001/");
+        store.apply(&Batch::new().put(key, "left")).unwrap();
         let overtaken = Overtaken {
             store: Arc::clone(&store),
-            other,
+            before,
+            other: |store| {
+                written(store, b"other");
+            },
         };
-        let refused = write(&overtaken, PREFIX, b"mine", Batch::new());
+        let refused = write(&overtaken, PREFIX, b"mine!", Batch::new());
         assert!(
-            matches!(refused, Err(Error::Conflict { .. })),
+            matches!(&refused, Err(Error::Conflict { key }) if key.ends_with(CURRENT)),
             "{refused:?}"
         );
-        assert_eq!(read(&*store, PREFIX).unwrap().as_deref(), Some(expect));
-        written(&*store, b"again");
-        assert_eq!(
-            read(&*store, PREFIX).unwrap().as_deref(),
-            Some(&b"again"[..])
-        );
+        let stored = read(&*store, PREFIX).unwrap();
+        assert_eq!(stored.as_deref(), Some(&b"other"[..]));
     }
+}
+
+#[test]
+fn parts_that_a_slower_writer_left_beside_the_value_are_not_of_it() {
+    let store = store();
+    let overtaken = Overtaken {
+        store: Arc::clone(&store),
+        before: CURRENT,
+        other: |store| {
+            let key = format!("{PREFIX}parts/1/00001/");
+            store
+                .apply(&Batch::new().put(key, "of a longer one"))
+                .unwrap();
+        },
+    };
+    written(&overtaken, b"mine");
+    let stored = read(&*store, PREFIX).unwrap();
+    assert_eq!(stored.as_deref(), Some(&b"mine"[..]));
+    written(&*store, b"next");
+    assert_eq!(keys(&*store), ["current/", "parts/2/00000/"]);
 }
 
 #[test]
@@ -192,9 +227,4 @@ fn a_value_with_missing_parts_is_said() {
         read(&*store, PREFIX),
         Err(Error::Unreadable { .. })
     ));
-    assert_eq!(
-        sweep(&*store, "/kindsight/bundles/").unwrap(),
-        0,
-        "it may be mended"
-    );
 }

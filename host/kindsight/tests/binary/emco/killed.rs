@@ -25,7 +25,7 @@ const WORDS: [&str; 4] = ["Pending", "Applied", "Failed", "Retrying"];
 /// Longest life of a host, in milliseconds.
 const LIFE_MAX_MS: u64 = 1_500;
 
-/// What the orchestrator wrote, and what the host acknowledged.
+/// The words that the orchestrator wrote, and the interpreters that the host acknowledged.
 struct Model {
     keys: EtcdKeys,
     words: BTreeMap<&'static str, &'static str>,
