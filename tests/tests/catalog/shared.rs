@@ -146,10 +146,8 @@ fn a_component_is_not_blamed_for_what_cannot_be_followed() {
     let second = Host::over(Arc::clone(&first.store), &[]);
     first.load(&upload("a", component("a", "1.0.0")));
     second.store.fail(Failing::ReadComponents);
-    expect![
-        "refused: read the interpreters of the catalog: the store failed: the disk does not answer"
-    ]
-    .assert_eq(&second.load(&upload("b", component("b", "1.0.0"))));
+    expect!["refused: the change was not stored: the store failed: the disk does not answer"]
+        .assert_eq(&second.load(&upload("b", component("b", "1.0.0"))));
     second.store.mend();
     second.catalog.follow().expect("a state");
     assert!(
