@@ -104,6 +104,7 @@ pub fn copy(
     let mut copier = Copier {
         to,
         batch: Batch::new(),
+        created: Revision::default(),
         differing: Vec::new(),
     };
     for (_, key) in order {
@@ -151,10 +152,13 @@ fn creation_order(
     Ok(order)
 }
 
-/// Writes entries in batches as large as the target takes.
+/// Writes entries in batches as large as the target takes. What was created one after the other is so again:
+/// only keys of one revision share a batch.
 struct Copier<'s> {
     to: &'s dyn Store,
     batch: Batch,
+    /// The revision that created the keys of the batch.
+    created: Revision,
     differing: Vec<String>,
 }
 
@@ -176,9 +180,10 @@ impl Copier<'_> {
         };
         let is_full = self.batch.writes().len() >= limits.batch_writes
             || self.batch.bytes() + one().bytes() > limits.batch_bytes;
-        if is_full {
+        if is_full || self.created != entry.created {
             self.flush()?;
         }
+        self.created = entry.created;
         let batch = std::mem::take(&mut self.batch);
         self.batch = batch.absent(&entry.key).put(entry.key, entry.value);
         Ok(())

@@ -60,12 +60,9 @@ fn a_copy_has_the_same_keys_in_the_same_order_of_creation() {
     };
     assert_eq!(copied, expect);
     assert_eq!(entries(&to), entries(&from));
-    let mut order = by_creation(&to);
-    order.sort_by_key(|it| by_creation(&from).iter().position(|other| other == it));
-    let ids = ["/context/2/", "/context/1/"];
-    assert_eq!(order.iter().filter(|it| ids.contains(&&***it)).count(), 2);
+    assert_eq!(by_creation(&to), by_creation(&from));
     let created = |key: &str| to.entry(key).unwrap().unwrap().created;
-    assert!(created("/context/2/") <= created("/context/1/"));
+    assert!(created("/context/2/") < created("/context/1/"));
 }
 
 #[test]
@@ -136,11 +133,12 @@ impl Store for Small {
 #[test]
 fn batches_are_as_large_as_the_target_takes() {
     let from = store(&[]);
+    let mut all = Batch::new();
     for number in 0..30_usize {
         let value = "x".repeat(number * 33);
-        let key = format!("/context/{number:02}/");
-        from.apply(&Batch::new().put(key, value)).unwrap();
+        all = all.put(format!("/context/{number:02}/"), value);
     }
+    from.apply(&all).unwrap();
     let to = Small(store(&[]));
     assert_eq!(copy(&from, &to, "", false).unwrap().written, 30);
     assert_eq!(entries(&to), entries(&from));
