@@ -1,4 +1,4 @@
-//! What the handles of all levels have in common: a key, values below it, and their names.
+//! Parts that the handles of all levels share: a key, values below it, and their names.
 
 use std::sync::Arc;
 

@@ -80,7 +80,7 @@ impl ClusterSource {
 }
 
 impl fmt::Display for ClusterSource {
-    /// What it is read from, for the person who configured it.
+    /// Origin of its reports, for the person who configured it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Folder(cluster) => cluster.path().display().fmt(f),

@@ -45,7 +45,7 @@ struct More {
     membership: Option<Arc<Membership>>,
     body: Body,
     place: GroupPlace,
-    /// What it names by relations; none where nobody asks, or it was not read.
+    /// Objects that it names by relations; none where nobody asks, or it was not read.
     sought: Option<Sought>,
 }
 
@@ -129,7 +129,7 @@ impl Entry {
         &self.more().place
     }
 
-    /// What it names by relations; none where nobody asks, or it was not read.
+    /// Objects that it names by relations; none where nobody asks, or it was not read.
     pub(super) fn sought(&self) -> Option<&Sought> {
         self.more().sought.as_ref()
     }
