@@ -90,7 +90,7 @@ impl Description {
         self.states.iter().find(|state| *state.name == *name)
     }
 
-    /// What it says of its states and reasons, as verdicts carry it.
+    /// Declarations of its states and reasons, as verdicts carry it.
     pub(crate) fn declared(&self) -> Declared {
         let final_states = self.states.iter().filter(|state| state.is_final);
         let reasons = self.reasons.iter().map(|reason| DeclaredReason {

@@ -1,4 +1,4 @@
-//! What an interpreter declares of the words it answers with.
+//! Declarations of an interpreter on the words it answers with.
 
 use std::sync::Arc;
 

@@ -126,7 +126,7 @@ pub struct InterpretedBy {
         example = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
     )]
     pub digest: Digest,
-    /// What it declares of its states and reasons, for explanations; empty where this was read from an answer.
+    /// Declarations of its states and reasons, for explanations; empty where this was read from an answer.
     #[serde(skip)]
     pub declared: Arc<Declared>,
 }

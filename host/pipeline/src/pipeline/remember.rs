@@ -1,4 +1,4 @@
-//! What was last known before the start.
+//! Views and histories that were last known before the start.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
