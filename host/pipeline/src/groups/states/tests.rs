@@ -242,17 +242,38 @@ fn check(there: &There, groups: &Groups, group: usize) {
     );
 }
 
+/// Takes steps, and checks both groups after each.
+fn run(steps: &[Step]) {
+    let (mut there, mut groups) = (There::default(), Groups::default());
+    let model = ReadModel::default();
+    for (step, at) in steps.iter().zip(&*REVISIONS) {
+        take(step, &mut there, &mut groups, &model, *at);
+        for group in 0..2 {
+            check(&there, &groups, group);
+        }
+    }
+}
+
+#[test]
+fn a_circle_of_children_that_another_group_closes_is_noticed() {
+    let made = |group, is_begun, child| Made {
+        group,
+        is_begun,
+        child: Some(child),
+    };
+    run(&[
+        Step::Context(5, Some(made(1, false, 6))),
+        Step::Context(6, Some(made(0, true, 2))),
+        Step::Context(2, Some(made(1, false, 5))),
+        Step::Context(5, None),
+    ]);
+}
+
 proptest! {
     #[test]
     fn after_any_events_each_group_is_told_as_the_rule_says(
         steps in proptest::collection::vec(step(), 0..=STEPS_MAX)
     ) {
-        let (mut there, mut groups, model) = (There::default(), Groups::default(), ReadModel::default());
-        for (step, at) in steps.iter().zip(&*REVISIONS) {
-            take(step, &mut there, &mut groups, &model, *at);
-            for group in 0..2 {
-                check(&there, &groups, group);
-            }
-        }
+        run(&steps);
     }
 }
