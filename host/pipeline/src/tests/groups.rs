@@ -167,6 +167,25 @@ fn the_current_instance_is_the_last_that_was_not_replaced() {
 }
 
 #[test]
+fn a_meta_that_cannot_be_read_any_more_leaves_the_group_as_it_was() {
+    let mut other = Other::new();
+    let mut new = context(&["a"]);
+    new.meta.child_context_ids = vec!["8".to_owned()];
+    other.create("7", &new);
+    other.status("7", "Instantiated");
+    other.put("7", "meta/", "[");
+    let answer = other.answer();
+    assert_eq!(actions(&answer), ["Instantiated 7"]);
+    let fault = answer["faults"][0].as_str().unwrap();
+    assert!(fault.starts_with("/context/7/meta/: "), "{fault}");
+    // Twice is no other than once, and what is read again counts.
+    other.put("7", "meta/", "{");
+    assert_eq!(other.actions(), ["Instantiated 7"]);
+    other.put("7", "meta/", r#"{"Project":"p","LogicalCloud":"lc"}"#);
+    assert_eq!(other.applications(), 0);
+}
+
+#[test]
 fn a_child_of_a_context_is_no_instance() {
     let mut other = Other::new();
     other.create("8", &context(&["b"]));
