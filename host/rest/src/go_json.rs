@@ -2,6 +2,20 @@
 
 use std::io::{self, Write};
 
+use crate::answer::{Chunks, internal};
+use crate::problem::Problem;
+
+impl Chunks {
+    /// Writes a value as JSON in one line with a line break at its end, escaped as EMCO's encoder does.
+    ///
+    /// # Errors
+    /// As for [`Chunks::json`].
+    pub(crate) fn go_json(&mut self, value: &impl serde::Serialize) -> Result<(), Problem> {
+        serde_json::to_writer(GoJson::new(&mut *self), value).map_err(|_| internal())?;
+        self.write_all(b"\n").map_err(|_| internal())
+    }
+}
+
 /// Writes JSON on without white space between its tokens, and with what HTML could take for markup escaped in
 /// its strings: `<`, `>`, `&`, U+2028 and U+2029 as `\u003c` and so on.
 ///

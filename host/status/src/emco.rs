@@ -19,6 +19,7 @@
 //! [`Subject::emco_staleness`] tells it of the whole.
 
 mod answer;
+mod check;
 mod error;
 mod names;
 mod query;

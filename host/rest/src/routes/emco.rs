@@ -53,8 +53,7 @@ impl Asked<'_> {
         let query = EmcoQuery::parse(self.subject, self.text, self.pairs)?;
         let name = name.map_err(|problems| query.no_name(&problems))?;
         let subject = look_up(&name, &query.selection).map_err(|error| query.missing(error))?;
-        // What is wrong is found before anything is written.
-        subject.emco_answer(&query)?;
+        subject.emco_check(&query)?;
         Ok((subject, query))
     }
 }
@@ -69,7 +68,7 @@ async fn written(
     let kind = query.subject;
     let write = move |to: &mut Chunks| match subject.emco_answer(&query) {
         Ok(answer) => to.go_json(&answer),
-        // It was answered before, from the same subject.
+        // It was checked before, against the same subject.
         Err(error) => Err(Problem::new(status_of(kind, &error), error.to_string())),
     };
     let mut response = answers.json(is_small, write).await?;

@@ -25,55 +25,21 @@ impl Subject {
     /// The cost is that of [`Subject::answer`].
     ///
     /// # Errors
-    /// [`EmcoError`] for an instance or an app that the subject does not have, for an instance that is no longer
-    /// stored, and for one that has no status yet.
+    /// As for [`Subject::emco_check`].
     pub fn emco_answer(
         &self,
         query: &EmcoQuery,
     ) -> Result<EmcoAnswer<'_, EmcoResources<'_>, ListedNames<'_>>, EmcoError> {
-        query.check_instance()?;
+        self.emco_check(query)?;
         if let Some(listing) = query.selection.listing {
-            return Ok(EmcoAnswer::Names(self.emco_names(listing, query)?));
+            return Ok(EmcoAnswer::Names(self.emco_names(listing, query)));
         }
         let mut result = self.emco_result();
         let mut apps = Vec::new();
-        if let Some(context) = self.emco_context("status")? {
-            self.check_apps(context, query)?;
+        if let Some(context) = &self.context {
             apps = self.fill(&mut result, context, query);
         }
         Ok(self.assembled(query.subject, result, apps))
-    }
-
-    /// The context to tell of; none where there was never one.
-    pub(super) fn emco_context(
-        &self,
-        query: &'static str,
-    ) -> Result<Option<&ContextView>, EmcoError> {
-        match (&self.context, &self.instance) {
-            (None, None) => Ok(None),
-            (None, Some(_)) => Err(EmcoError::NoContext(query)),
-            (Some(context), _) => Ok(Some(context)),
-        }
-    }
-
-    /// Checks that the context has a status, and each app to filter by.
-    fn check_apps(&self, context: &ContextView, query: &EmcoQuery) -> Result<(), EmcoError> {
-        if context.status.is_none() && !self.is_found() {
-            return Err(EmcoError::NoStatus);
-        }
-        let is_there = |app: &str| context.apps.iter().any(|it| *it.name == *app);
-        let mut asked = query.selection.apps.iter();
-        match asked.find(|app| !is_there(app)) {
-            None => Ok(()),
-            Some(app) => Err(EmcoError::NoApp {
-                app: app.clone(),
-                composite_app: self
-                    .composite_app()
-                    .name
-                    .unwrap_or(self.name())
-                    .into_owned(),
-            }),
-        }
     }
 
     /// The context that statuses are written to.

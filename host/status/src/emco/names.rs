@@ -4,7 +4,7 @@ use kindsight_api::emco::{AppClusters, AppResources, ClusterRef, EmcoNameList, E
 use kindsight_api::status::Listing;
 use kindsight_model::ClusterName;
 
-use super::{EmcoError, EmcoQuery};
+use super::EmcoQuery;
 use crate::answer::{Listed, ListedNames};
 use crate::read_model::Subject;
 
@@ -14,9 +14,9 @@ impl Subject {
         &self,
         listing: Listing,
         query: &EmcoQuery,
-    ) -> Result<EmcoNames<'_, ListedNames<'_>>, EmcoError> {
+    ) -> EmcoNames<'_, ListedNames<'_>> {
         let listed = Listed {
-            context: self.emco_context("Apps List status")?,
+            context: self.context.as_deref(),
             query: &query.selection,
             kind: query.selection.kind.unwrap_or(self.default_kind()),
         };
@@ -39,11 +39,11 @@ impl Subject {
                 EmcoNameList::ResourcesByApp(resources)
             }
         };
-        Ok(EmcoNames {
+        EmcoNames {
             app: self.emco_app(),
             name: self.name(),
             list,
-        })
+        }
     }
 }
 

@@ -37,8 +37,10 @@ impl Subject {
         let reports = apps.flat_map(|app| {
             let views = app.clusters.iter();
             let views = views.filter(|view| selection.selects_cluster(view.cluster()));
-            views.filter_map(|view| staleness(&app.name, view))
+            views.filter_map(|view| Some((view.report().stale()?.since_ms, &*app.name, &**view)))
         });
-        reports.chain(of_store).min()
+        let first = reports.min_by_key(|(since_ms, ..)| *since_ms);
+        let of_report = first.and_then(|(_, app, view)| staleness(app, view));
+        of_report.into_iter().chain(of_store).min()
     }
 }

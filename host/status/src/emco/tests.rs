@@ -102,7 +102,7 @@ fn apps() -> Vec<crate::AppView> {
     let sink = vec![
         with(&sink[0], available),
         with(&sink[1], available),
-        sink[2].clone(),
+        Arc::clone(&sink[2]),
     ];
     let firewall = vec![expected("apps/v1", "Deployment", "fw0-firewall")];
     let mut firewall = input("edge01", firewall);
@@ -240,8 +240,7 @@ fn every_answer_about_a_cluster_and_about_a_logical_cloud() {
 #[test]
 fn every_error_is_one_line_in_emcos_words() {
     let model = group();
-    let mut lines = String::new();
-    for text in [
+    let lines = [
         "app=%zz&type=x",
         "app=%4",
         "type=cluster;output=all",
@@ -257,10 +256,8 @@ fn every_error_is_one_line_in_emcos_words() {
         "instance=x%20y&type=cluster",
         &format!("instance={FIRST}"),
         &format!("instance={FIRST}&clusters"),
-    ] {
-        let error = ask_group(&model, text).unwrap_err();
-        lines += &format!("{text}: {error}\n");
-    }
+    ]
+    .map(|text| format!("{text}: {}\n", ask_group(&model, text).unwrap_err()));
     expect![[r#"
         app=%zz&type=x: invalid URL escape "%zz"
         app=%4: invalid URL escape "%4"
@@ -278,13 +275,12 @@ fn every_error_is_one_line_in_emcos_words() {
         instance=2621114006130701074: AppContext for status query not found: Error finding the context id: Error getting run time context metadata: Key doesn't exist
         instance=2621114006130701074&clusters: AppContext for Apps List status query not found: Error finding the context id: Error getting run time context metadata: Key doesn't exist
     "#]]
-    .assert_eq(&lines);
+    .assert_eq(&lines.concat());
 }
 
 #[test]
 fn what_is_not_there_is_said_in_the_words_of_each_service() {
     let model = group();
-    let mut lines = String::new();
     let other = kindsight_model::DigName::new("testvfw", "compositevfw", "v1", "other").unwrap();
     let group = ask(EmcoSubject::Group, "", |query| model.dig(&other, query));
     let other = cluster("edge09");
@@ -295,11 +291,8 @@ fn what_is_not_there_is_said_in_the_words_of_each_service() {
     let cloud = ask(EmcoSubject::LogicalCloud, "", |query| {
         model.logical_cloud(&other, query)
     });
-    for error in [group, of_cluster, cloud] {
-        let error = error.unwrap_err();
-        assert!(error.is_missing());
-        lines += &format!("{error}\n");
-    }
+    let missing = [group, of_cluster, cloud].map(Result::unwrap_err);
+    assert!(missing.iter().all(EmcoError::is_missing));
     let begun = context(SECOND, "", Vec::new());
     let begun = ContextView {
         status: None,
@@ -308,14 +301,15 @@ fn what_is_not_there_is_said_in_the_words_of_each_service() {
     let model = read_model(&vfw(), vfw_record(), vec![begun]);
     let error = ask_group(&model, "").unwrap_err();
     assert!(!error.is_missing());
-    lines += &format!("{error}\n");
+    let lines = missing.iter().chain([&error]);
+    let lines: Vec<_> = lines.map(|error| format!("{error}\n")).collect();
     expect![[r#"
         DeploymentIntentGroup not found: there is no `testvfw/compositevfw/v1/other`; expected one of `testvfw/compositevfw/v1/vfw_deployment_intent_group`
         cluster state not found: there is no `vfw-cluster-provider+edge09`; expected one that is known; there is none yet
         Logical Cloud state not found: there is no `testvfw/lc1`; expected one that is known; there is none yet
         AppContext status handle not found: Error getting run time context handles: Key doesn't exist
     "#]]
-    .assert_eq(&lines);
+    .assert_eq(&lines.concat());
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn listed(answer: &Value, provider: &str) -> Vec<(Value, Value)> {
     listed
 }
 
-fn sums<'a>(words: impl Iterator<Item = &'a str>) -> BTreeMap<String, u32> {
+fn sums(words: impl Iterator<Item = &'static str>) -> BTreeMap<String, u32> {
     let mut sums = BTreeMap::new();
     for word in words {
         *sums.entry(word.to_owned()).or_default() += 1;

@@ -5,14 +5,10 @@ use crate::StoreAway;
 
 #[test]
 fn the_word_of_every_phase() {
-    let mut lines = String::new();
-    for phase in Phase::ALL {
-        lines += &format!(
-            "{phase}: {}, as a whole {}\n",
-            of_phase(*phase),
-            of_whole(*phase)
-        );
-    }
+    let lines = Phase::ALL.iter().map(|phase| {
+        let (one, whole) = (of_phase(*phase), of_whole(*phase));
+        format!("{phase}: {one}, as a whole {whole}\n")
+    });
     expect![[r#"
         ready: Ready, as a whole Ready
         present: Ready, as a whole Ready
@@ -24,7 +20,7 @@ fn the_word_of_every_phase() {
         failed: NotReady, as a whole NotReady
         unknown: NotReady, as a whole NotReady
     "#]]
-    .assert_eq(&lines);
+    .assert_eq(&lines.collect::<String>());
 }
 
 #[test]
