@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kindsight_model::{ClusterName, DigName, clean};
+use kindsight_model::{ClusterName, DigName, LabelSelector, clean};
 use tokio::sync::mpsc::Sender;
 use tokio::sync::watch;
 use tokio::time::sleep;
@@ -25,8 +25,16 @@ use crate::{
 /// The channel of events is closed.
 pub(super) struct Closed;
 
-/// Criteria that objects are sorted by: the applications of the configuration, and the deployments of `AppContext`s.
-pub(super) type SortedBy = (Arc<[ConfiguredApplication]>, Arc<RecordedDeployments>);
+/// Criteria that objects are sorted by.
+#[derive(PartialEq, Eq)]
+pub(super) struct SortedBy {
+    /// The applications of the configuration.
+    pub(super) applications: Arc<[ConfiguredApplication]>,
+    /// The deployments of `AppContext`s.
+    pub(super) recorded: Arc<RecordedDeployments>,
+    /// The labels of objects that belong to applications by themselves.
+    pub(super) selector: Option<LabelSelector>,
+}
 
 /// The way of events to the pipeline.
 pub(super) struct Run<E> {
@@ -44,6 +52,8 @@ pub(super) struct Run<E> {
     pub(super) sorted_by: Option<SortedBy>,
     /// The Kinds of which applications had objects or were judged by some then.
     pub(super) used: BTreeSet<Arc<ApiKind>>,
+    /// The Kinds of which a selector left out objects then.
+    pub(super) cut: BTreeSet<Arc<ApiKind>>,
     /// The last reason why the cluster was not heard; none while it is.
     told_stale: Option<String>,
     /// The start of the last session.
@@ -69,6 +79,7 @@ impl<E: From<ClusterEvent>> Run<E> {
             shown: ShownDeployments::default(),
             sorted_by: None,
             used: BTreeSet::new(),
+            cut: BTreeSet::new(),
             told_stale: None,
             start: Start::default(),
             is_heard: false,
@@ -167,6 +178,7 @@ impl<E: From<ClusterEvent>> Run<E> {
         tracing::info!(%cluster, "context leads to the cluster that is watched as {name}");
         self.known.clear();
         self.used.clear();
+        self.cut.clear();
         self.sorted_by = None;
         self.shown = ShownDeployments::default();
         self.told_stale = None;
@@ -207,6 +219,7 @@ impl<E: From<ClusterEvent>> Run<E> {
         let facts = Box::new(ClusterFacts {
             origin: self.origin(),
             mode: self.cluster.options.mode,
+            selector: self.cluster.options.selector_text(),
             ..ClusterFacts::default()
         });
         let cluster = self.cluster.name.clone();
