@@ -14,9 +14,10 @@ impl Pipeline {
     pub(super) fn report_found(
         &mut self,
         cluster: &ClusterName,
-        reports: Vec<ApplicationReport>,
+        mut reports: Vec<ApplicationReport>,
         now_ms: i64,
     ) {
+        self.compare_selectors(cluster, &mut reports);
         let Some(name) = reports.first().map(|it| it.application.clone()) else {
             return;
         };
