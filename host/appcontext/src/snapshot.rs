@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use kindsight_model::{ClusterName, ContextId, ContextStatus, Hook, RsyncStatus};
+use kindsight_model::{ClusterName, Connectivity, ContextId, ContextStatus, Hook, RsyncStatus};
 use kindsight_store::Revision;
 
-use crate::{Connectivity, ContextMeta, DependsOn, Unreadable};
+use crate::{ContextMeta, DependsOn, Unreadable};
 
 mod decode;
 mod merge;

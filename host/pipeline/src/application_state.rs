@@ -28,6 +28,8 @@ pub(crate) struct ApplicationState {
     status: Option<ContextStatus>,
     /// The context whose id labels its objects; none of an application that was found.
     status_context: Option<ContextId>,
+    /// The contexts that were made for it.
+    children: Vec<ContextId>,
     faults: Vec<Arc<str>>,
     /// Of a context in its order; of an application that was found in the order of their names.
     apps: Vec<(Arc<str>, Vec<Placement>)>,
@@ -99,6 +101,7 @@ impl ApplicationState {
         Self {
             meta: meta.and_then(dig_name),
             namespace: Arc::clone(&namespace),
+            children: meta.map_or_else(Vec::new, ContextMeta::children),
             status: snapshot.status,
             status_context: Some(snapshot.status_context.clone()),
             faults: faults.collect(),
@@ -267,6 +270,8 @@ impl ApplicationState {
         ContextView {
             id: key.context().cloned(),
             meta: self.meta.clone(),
+            status_context: self.status_context.clone(),
+            children: self.children.clone(),
             status: self.status.clone(),
             apps: apps.collect(),
             faults: self.faults.clone(),

@@ -14,7 +14,7 @@ use std::time::Duration;
 use kindsight_appcontext::{AppContexts, Records};
 use kindsight_clusters::Needs;
 use kindsight_interpreter::Interpreters;
-use kindsight_model::ClusterName;
+use kindsight_model::{ClusterName, RecordSubject};
 use kindsight_status::{ApplicationKey, ConnectionView, ReadModel, Staleness, TransitionCause};
 use kindsight_store::Revision;
 
@@ -23,7 +23,6 @@ use crate::bundle_queue::BundleQueue;
 use crate::due::{self, Rounds};
 use crate::event::Event;
 use crate::groups::Groups;
-use crate::groups::derived::Subject;
 use crate::needs::Asked;
 use crate::progress::Progress;
 use crate::publisher::Publisher;
@@ -142,11 +141,14 @@ impl Pipeline {
         match event {
             Event::Cluster(event) => self.handle_cluster(event, now_ms),
             Event::Context { id, revision } => self.context_changed(&id, revision, now_ms),
-            Event::DigRecord(name) => self.record_changed(&Subject::Group(name), now_ms),
-            Event::ClusterRecord(name) => self.record_changed(&Subject::Cluster(name), now_ms),
+            Event::DigRecord(name) => self.record_changed(&RecordSubject::Group(name), now_ms),
+            Event::ClusterRecord(name) => {
+                self.record_changed(&RecordSubject::Cluster(name), now_ms);
+            }
             Event::Resync => self.resync(now_ms),
             Event::ResyncRecords => self.resync_records(now_ms),
             Event::Store(connection) => self.store_connection(&connection, now_ms),
+            Event::States(news) => self.groups.take_states(news, self.publisher.read_model()),
         }
         self.recorded.publish();
     }

@@ -52,7 +52,7 @@ macro_rules! body {
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
     tags(
-        (name = "status", description = "Status of applications (deployment intent groups and what was found in clusters) and of clusters."),
+        (name = "status", description = "Status of applications (deployment intent groups and what was found in clusters), of clusters and of logical clouds."),
         (name = "interpreters", description = "Interpreters, which judge the status of resources: list, change, and judge objects with them."),
         (name = "service", description = "Health and description of this service."),
     ),
@@ -118,6 +118,7 @@ fn documented(limits: Limits) -> OpenApiRouter<AppState> {
     let queries = OpenApiRouter::new()
         .routes(routes!(status::dig_status))
         .routes(routes!(status::cluster_status))
+        .routes(routes!(status::logical_cloud_status))
         .routes(routes!(history::dig_history))
         .routes(routes!(applications::applications))
         .routes(routes!(applications::clusters))

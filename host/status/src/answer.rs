@@ -86,6 +86,7 @@ impl Subject {
         let instances = self.record.instances();
         Instances {
             name: self.name(),
+            logical_cloud: self.logical_cloud(),
             app: CompositeApp {
                 profile: None,
                 ..self.composite_app()
@@ -98,6 +99,7 @@ impl Subject {
     fn status(&self) -> Status<'_, Resources<'_>> {
         Status {
             app: self.composite_app(),
+            logical_cloud: self.logical_cloud(),
             name: self.name(),
             state: State {
                 actions: self.record.actions.iter().map(action).collect(),
@@ -105,6 +107,7 @@ impl Subject {
             status: None,
             message: None,
             store: self.store.as_deref().map(StoreAway::shown),
+            state_store: self.state_store.as_deref().map(StoreAway::shown),
             rsync_status: BTreeMap::new(),
             cluster_status: BTreeMap::new(),
             readiness: Readiness::default(),
@@ -117,13 +120,21 @@ impl Subject {
         match &self.name {
             Name::Dig(asked) => (&*self.context_dig().unwrap_or(asked).dig).into(),
             Name::Cluster(cluster) => cluster.to_string().into(),
+            Name::LogicalCloud(cloud) => (&*cloud.name).into(),
         }
     }
 
     /// The composite application: as it was instantiated if that is known, else as it was asked for.
     pub(crate) fn composite_app(&self) -> CompositeApp<'_> {
-        let Name::Dig(asked) = &self.name else {
-            return CompositeApp::default();
+        let asked = match &self.name {
+            Name::Dig(asked) => asked,
+            Name::Cluster(_) => return CompositeApp::default(),
+            Name::LogicalCloud(cloud) => {
+                return CompositeApp {
+                    project: Some((&*cloud.project).into()),
+                    ..CompositeApp::default()
+                };
+            }
         };
         let dig = self.context_dig().unwrap_or(asked);
         CompositeApp {
@@ -131,6 +142,14 @@ impl Subject {
             name: Some((&*dig.composite_app).into()),
             version: Some((&*dig.version).into()),
             profile: self.record.profile.as_deref().map(Cow::Borrowed),
+        }
+    }
+
+    /// The logical cloud that it is.
+    fn logical_cloud(&self) -> Option<Cow<'_, str>> {
+        match &self.name {
+            Name::LogicalCloud(cloud) => Some((&*cloud.name).into()),
+            Name::Dig(_) | Name::Cluster(_) => None,
         }
     }
 
@@ -154,6 +173,7 @@ fn action(action: &ActionView) -> Action<'_> {
             .map_or("", ContextId::as_str)
             .into(),
         time_stamp: (&*action.time).into(),
+        revision: action.revision,
     }
 }
 

@@ -61,7 +61,9 @@ pub use problem::{
     KNOWN_COUNTED_MAX, KNOWN_SHOWN_MAX, QueryError, VALUE_SHOWN_CHARS_MAX, clipped, one_of,
 };
 pub use projection::{ClusterInput, Expected, LastKnown, Reported, Unseen, project};
-pub use query::{Instance, RESOURCE_NAME_BYTES_MAX, StatusQuery, cluster_name, dig_name};
+pub use query::{
+    Instance, RESOURCE_NAME_BYTES_MAX, StatusQuery, cluster_name, dig_name, logical_cloud_name,
+};
 pub use read_model::{
     Changed, ChangedSubject, Lagged, ReadModel, SUBSCRIPTION_CHANGES_MAX, Snapshot, Subject,
     Subscription,

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use kindsight_api::problem::PartialProblem;
 use kindsight_api::status::{Output, QueryType};
 use kindsight_model::{
-    ClusterName, ContextId, DigName, LABEL_VALUE_GRAMMAR, NAME_GRAMMAR, NameError, is_label_value,
-    is_name,
+    ClusterName, ContextId, DigName, LABEL_VALUE_GRAMMAR, LogicalCloudName, NAME_GRAMMAR,
+    NameError, is_label_value, is_name,
 };
 
 use crate::problem::clipped;
@@ -109,6 +109,18 @@ pub fn dig_name(
 pub fn cluster_name(provider: &str, cluster: &str) -> Result<ClusterName, Vec<PartialProblem>> {
     let parts = [("cluster-provider", provider), ("cluster", cluster)];
     checked(&parts, ClusterName::new(provider, cluster))
+}
+
+/// The name of a logical cloud, from the parts of a path.
+///
+/// # Errors
+/// One [`PartialProblem`] for each part that cannot be a name.
+pub fn logical_cloud_name(
+    project: &str,
+    logical_cloud: &str,
+) -> Result<LogicalCloudName, Vec<PartialProblem>> {
+    let parts = [("project", project), ("logical-cloud", logical_cloud)];
+    checked(&parts, LogicalCloudName::new(project, logical_cloud))
 }
 
 fn checked<N>(

@@ -1,4 +1,4 @@
-//! The store of `AppContext`s while it is away.
+//! The stores of `AppContext`s and of lifecycle states while they are away.
 
 use std::sync::Arc;
 
@@ -36,9 +36,25 @@ impl ReadModel {
             self.change(ChangedSubject::Store, |snapshot| snapshot.store = away);
         }
     }
+
+    /// Publishes that the store of lifecycle states is away, or with none that it is reached.
+    pub fn publish_state_store(&self, away: Option<StoreAway>) {
+        let away = away.map(Arc::new);
+        let is_same = self.inspect(|snapshot| snapshot.state_store_away() == away.as_deref());
+        if !is_same {
+            self.change(ChangedSubject::StateStore, |snapshot| {
+                snapshot.state_store = away;
+            });
+        }
+    }
 }
 
 impl Snapshot {
+    /// The store of lifecycle states that another orchestrator keeps beside its `AppContext`s, while it is away.
+    pub fn state_store_away(&self) -> Option<&StoreAway> {
+        self.state_store.as_deref()
+    }
+
     /// The store of `AppContext`s, while it is away.
     pub fn store_away(&self) -> Option<&StoreAway> {
         self.store.as_deref()
@@ -60,12 +76,13 @@ mod tests {
             DigName::new("p", "ca", "v1", "d").unwrap(),
         );
         let record = RecordView {
-            profile: None,
             actions: vec![ActionView {
                 state: kindsight_model::LifecycleState::Instantiated,
                 instance: Some(id(FIRST)),
                 time: "".into(),
+                revision: 0,
             }],
+            ..RecordView::default()
         };
         model.publish_context(&id(FIRST), Some(context(FIRST, "Instantiated", Vec::new())));
         model.publish_dig(&name, Some(record));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use etcd_client::{GetOptions, KeyValue};
+use etcd_client::{GetOptions, KeyValue, SortOrder, SortTarget};
 use tokio::sync::watch;
 
 use self::failure::Failure;
@@ -12,10 +12,11 @@ use self::key_space::Span;
 use self::link::{Link, number};
 use self::paging::Reading;
 use self::runtime::OwnRuntime;
+use self::witness::Witness;
 use crate::change_log::ChangeLog;
 use crate::{
-    Batch, Connection, Entry, Error, Keys, Range, Result, Revision, Store, StoreLimits, Watch,
-    format,
+    Batch, ChangeKind, Connection, Entry, Error, Keys, Range, Result, Revision, Store, StoreLimits,
+    Watch, format,
 };
 
 mod failure;
@@ -28,6 +29,7 @@ mod runtime;
 #[cfg(test)]
 mod tests;
 mod transaction;
+mod witness;
 
 pub use options::EtcdOptions;
 
@@ -86,7 +88,7 @@ impl EtcdStore {
         })?;
         let store = Self {
             runtime,
-            log: Arc::new(ChangeLog::following(now)),
+            log: Arc::new(ChangeLog::following(now.revision)),
             connection: Arc::new(watch::Sender::new(Connection::Connected)),
             watched: options.watched.clone(),
             is_marked: AtomicBool::new(false),
@@ -100,7 +102,8 @@ impl EtcdStore {
             log: Arc::clone(&store.log),
             connection: Arc::clone(&store.connection),
             span,
-            position: now,
+            position: now.revision,
+            witness: now.witness,
             split: Vec::new(),
         };
         store.runtime.spawn(follower.run());
@@ -127,15 +130,31 @@ impl EtcdStore {
     }
 }
 
-/// The revision of an etcd, by a read that a user of the span may do.
-async fn now(link: &Link, span: &Span) -> Result<Revision, Failure> {
+/// The end of the history of an etcd.
+struct Now {
+    revision: Revision,
+    /// The last change of a key that is there.
+    witness: Option<Witness>,
+}
+
+/// The end of the history of an etcd, by a read that a user of the span may do.
+async fn now(link: &Link, span: &Span) -> Result<Now, Failure> {
     let options = GetOptions::new().with_range(span.end.clone());
+    let options = options.with_sort(SortTarget::Mod, SortOrder::Descend);
     let options = options.with_limit(1).with_keys_only();
     let read = link.read(|mut client| {
         let (from, options) = (span.from.clone(), options.clone());
         async move { client.get(from, Some(options)).await }
     });
-    Ok(link.revision(read.await?.header()))
+    let answer = read.await?;
+    let last = answer.kvs().first();
+    Ok(Now {
+        revision: link.revision(answer.header()),
+        witness: last.map(|it| {
+            let revision = Revision::new(number(it.mod_revision()));
+            Witness::new(it.key(), revision, ChangeKind::Put)
+        }),
+    })
 }
 
 impl Store for EtcdStore {

@@ -187,6 +187,15 @@ impl Etcd {
         self.wait_until_healthy();
     }
 
+    /// Starts it on the same port without its data, as one that knows nothing of what it was.
+    ///
+    /// # Panics
+    /// When its data cannot be removed, or it does not become healthy.
+    pub fn start_empty(&mut self) {
+        std::fs::remove_dir_all(self.folder.path().join("data")).expect("remove its data");
+        self.start_again();
+    }
+
     /// Freezes it: connections stay open and nobody answers.
     pub fn pause(&mut self) {
         self.process.pause();

@@ -3,14 +3,14 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use kindsight_appcontext::{ContextList, ContextSnapshot};
-use kindsight_model::ContextId;
+use kindsight_model::{ContextId, RecordSubject};
 use kindsight_status::ApplicationKey;
 use kindsight_store::{Error as StoreError, Revision, chain};
 
 use super::store::NOT_READ_AGAIN;
 use super::{Loaded, Pipeline};
 use crate::application_state::ApplicationState;
-use crate::groups::derived::{Instance, Subject};
+use crate::groups::derived::Instance;
 use crate::judge::Judge;
 use crate::{Error, groups};
 
@@ -127,7 +127,7 @@ impl Pipeline {
 
     /// Handles a change of a record. The contexts that it names are read where they are not known yet: the two
     /// may be in two stores, whose changes come in no order.
-    pub(super) fn record_changed(&mut self, subject: &Subject, now_ms: i64) {
+    pub(super) fn record_changed(&mut self, subject: &RecordSubject, now_ms: i64) {
         let record = match groups::read(&self.records, subject) {
             Ok(record) => record,
             Err(error) => {

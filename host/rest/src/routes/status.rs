@@ -9,7 +9,9 @@ use axum::response::Response;
 use kindsight_api::problem::{PartialProblem, ProblemDocument};
 use kindsight_api::status::{StatusAnswer, StatusParameters};
 use kindsight_model::DigName;
-use kindsight_status::{QueryError, StatusQuery, Subject, cluster_name, dig_name};
+use kindsight_status::{
+    QueryError, StatusQuery, Subject, cluster_name, dig_name, logical_cloud_name,
+};
 use serde::Deserialize;
 
 use crate::AppState;
@@ -69,6 +71,19 @@ pub(crate) struct ClusterPath {
     /// Name of the cluster at that provider.
     #[param(example = "edge01")]
     cluster: String,
+}
+
+/// The full name of a logical cloud, in a path.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Path)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) struct LogicalCloudPath {
+    /// The project.
+    #[param(example = "testvfw")]
+    project: String,
+    /// Name of the logical cloud in that project.
+    #[param(example = "lc1")]
+    logical_cloud: String,
 }
 
 /// Status of a deployment intent group
@@ -134,6 +149,37 @@ pub(crate) async fn cluster_status(
     let query = read(pairs)?;
     let subject = app.read_model.cluster(&name, &query).map_err(missing)?;
     answer(&answers, subject, query).await
+}
+
+/// Status of a logical cloud
+///
+/// The resources that were sent to clusters to make the logical cloud there, such as its namespaces and roles. One
+/// of level 0 has none. Parameters and answer are those of the status of a deployment intent group.
+#[utoipa::path(
+    get,
+    path = "/v2/projects/{project}/logical-clouds/{logical-cloud}/status",
+    tag = "status",
+    params(LogicalCloudPath, StatusParameters),
+    responses(
+        (status = 200, description = "The status; with `instance` without a value, the instances.", body = StatusAnswer<'static>),
+        (status = 404, description = "The logical cloud, the instance, or a name to filter by does not exist.", body = ProblemDocument, content_type = "application/problem+json"),
+        CommonErrors,
+    ),
+)]
+pub(crate) async fn logical_cloud_status(
+    State(app): State<AppState>,
+    Extension(answers): Extension<Arc<Answers>>,
+    path: Result<Path<LogicalCloudPath>, PathRejection>,
+    pairs: Pairs,
+) -> Result<Response, Problem> {
+    let LogicalCloudPath {
+        project,
+        logical_cloud,
+    } = path?.0;
+    let name = logical_cloud_name(&project, &logical_cloud).map_err(invalid_path)?;
+    let query = read(pairs)?;
+    let subject = app.read_model.logical_cloud(&name, &query);
+    answer(&answers, subject.map_err(missing)?, query).await
 }
 
 pub(super) fn read(pairs: Pairs) -> Result<StatusQuery, Problem> {

@@ -160,7 +160,10 @@ impl Watched for WatchedApplications {
     fn is_concerned_by(&self, _: &Applications, changed: &ChangedSubject) -> bool {
         let is_cluster = matches!(
             changed,
-            ChangedSubject::Cluster(_) | ChangedSubject::Connection(_)
+            ChangedSubject::Cluster(_)
+                | ChangedSubject::LogicalCloud(_)
+                | ChangedSubject::Connection(_)
+                | ChangedSubject::StateStore
         );
         !is_cluster
     }

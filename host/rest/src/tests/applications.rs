@@ -43,14 +43,12 @@ pub(super) fn publish(read_model: &ReadModel) {
         faults: Vec::new(),
     };
     let view = ContextView {
-        id: None,
         meta: Some(shop()),
-        status: None,
         apps: vec![AppView {
             name: "front".into(),
             clusters: vec![Arc::new(project(input, None, 0))],
         }],
-        faults: Vec::new(),
+        ..ContextView::default()
     };
     let of = ApplicationKey::Found(shop());
     let cause = TransitionCause::Interpreters;

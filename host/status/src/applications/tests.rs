@@ -25,11 +25,9 @@ fn deployed(on: &str, phase: Phase, since_ms: i64) -> Arc<ClusterView> {
 fn found(model: &ReadModel, name: &str, views: Vec<Arc<ClusterView>>) {
     let name = DigName::found(name, Some("web")).unwrap();
     let view = ContextView {
-        id: None,
         meta: Some(name.clone()),
-        status: None,
         apps: vec![app("front", views)],
-        faults: Vec::new(),
+        ..ContextView::default()
     };
     model.publish_found(&name, Some(view));
 }

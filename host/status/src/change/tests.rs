@@ -182,11 +182,9 @@ fn a_list_tells_which_applications_changed_and_which_are_gone() {
             let reported = Some((Some(vec![Some(phase), Some(0), None, None]), false));
             let apps = apps(&[vec![reported]]);
             crate::ContextView {
-                id: None,
                 meta: Some(name(of)),
-                status: None,
                 apps,
-                faults: Vec::new(),
+                ..crate::ContextView::default()
             }
         });
         model.publish_found(&name(of), view);

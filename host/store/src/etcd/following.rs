@@ -10,6 +10,7 @@ use tokio::time::{sleep, timeout};
 use super::failure::{Failure, clipped};
 use super::key_space::Span;
 use super::link::{Link, no_answer, number, on_the_wire};
+use super::witness::Witness;
 use crate::change_log::ChangeLog;
 use crate::{Change, ChangeKind, Connection, Revision};
 
@@ -36,6 +37,8 @@ pub(super) struct Follower {
     pub(super) span: Span,
     /// The revision up to which every change is in the log.
     pub(super) position: Revision,
+    /// The last change that was seen; none where there was none yet.
+    pub(super) witness: Option<Witness>,
     /// Changes of a message that was split, until its end comes.
     pub(super) split: Vec<(Revision, Change)>,
 }
@@ -146,14 +149,28 @@ impl Follower {
             let reason = clipped(message.cancel_reason());
             return Some(End::Lost(format!("the member ended the watch: {reason}")));
         }
-        let revision = message.header().map_or(0, |it| number(it.revision()));
-        if !message.created() || Revision::new(revision) >= self.position {
+        if !message.created() {
             return None;
         }
-        // Another etcd, an earlier state of this one, or a member that lags behind the others.
-        match super::now(&self.link, &self.span).await {
-            Ok(now) => (now < self.position).then_some(End::Compacted),
+        match self.is_continued(message).await {
+            Ok(true) => None,
+            Ok(false) => Some(End::Compacted),
             Err(failure) => Some(self.lost(failure).await),
+        }
+    }
+
+    /// Returns whether the watch goes on where the one before it ended: the etcd may be another one now, or an
+    /// earlier state of this one that others wrote to since.
+    async fn is_continued(&self, created: &WatchResponse) -> Result<bool, Failure> {
+        let revision = created.header().map_or(0, |it| number(it.revision()));
+        // A member may lag behind the others.
+        let is_behind = Revision::new(revision) < self.position;
+        if is_behind && super::now(&self.link, &self.span).await?.revision < self.position {
+            return Ok(false);
+        }
+        match &self.witness {
+            Some(witness) => witness.is_known_to(&self.link).await,
+            None => Ok(true),
         }
     }
 
@@ -183,6 +200,7 @@ impl Follower {
                 EventType::Delete => ChangeKind::Delete,
             };
             let revision = Revision::new(number(stored.mod_revision()));
+            self.witness = Some(Witness::new(stored.key(), revision, kind));
             if let Some(key) = self.link.keys.stripped(stored.key()) {
                 self.split.push((revision, Change { key, kind }));
             }
@@ -214,9 +232,11 @@ impl Follower {
 
     /// Lets all readers read again, and goes on from now.
     async fn begin_anew(&mut self) {
+        self.link.forget();
         if let Ok(now) = super::now(&self.link, &self.span).await {
-            self.log.forget_until(now);
-            self.position = now;
+            self.log.forget_until(now.revision);
+            self.position = now.revision;
+            self.witness = now.witness;
         }
     }
 

@@ -162,6 +162,11 @@ impl Link {
         Revision::new(revision)
     }
 
+    /// Forgets how far the etcd was: it may be an earlier state of it now.
+    pub(super) fn forget(&self) {
+        self.seen.store(0, Ordering::SeqCst);
+    }
+
     /// A revision that etcd has reached.
     pub(super) fn seen(&self) -> Revision {
         Revision::new(self.seen.load(Ordering::SeqCst))

@@ -34,6 +34,33 @@ fn an_etcd_that_is_killed_and_started_again_loses_nothing() {
 }
 
 #[test]
+fn an_etcd_that_was_replaced_is_read_again_although_it_counted_further() {
+    let Some(mut etcd) = started() else {
+        return;
+    };
+    let proxy = Proxy::before(etcd.url());
+    let store = opened(&proxy.url(), &short());
+    let before = put(&store, "/t/a/", "1").unwrap();
+    let mut watch = store.watch("/t/", before).unwrap();
+    proxy.close();
+    wait_for(&store, is_away);
+    etcd.kill();
+    etcd.start_empty();
+    let keys = etcd.keys();
+    for number in 0..before.number() + 9 {
+        keys.put(&format!("/t/other-{number}/"), "1");
+    }
+    proxy.open();
+    compacted_to(wait(watch.next()));
+    wait_for(&store, is_connected);
+    let now = store.keys("/t/").unwrap();
+    assert!(now.revision > before);
+    let mut watch = store.watch("/t/", now.revision).unwrap();
+    let after = put(&store, "/t/b/", "1").unwrap();
+    assert_eq!(wait(watch.next()).unwrap().revision, after);
+}
+
+#[test]
 fn an_etcd_that_is_paused_is_away_until_it_goes_on() {
     let Some(mut etcd) = started() else {
         return;
