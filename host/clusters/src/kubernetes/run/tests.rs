@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::needs::RelatedKinds;
-use crate::{RelatedRules, WatchOptions};
+use crate::{ApplicationReport, RelatedRules, Selection, WatchOptions};
 use api::{Answer, Api, list};
 
 /// A source that runs.
@@ -217,7 +217,7 @@ async fn what_another_selector_leaves_out_is_not_gone() {
         })
     });
     let selected = |selector: &str, children: &[&str]| WatchOptions {
-        selection: Some(crate::Selection {
+        selection: Some(Selection {
             selector: selector.parse().unwrap(),
             children: children.iter().map(|it| it.parse().unwrap()).collect(),
         }),

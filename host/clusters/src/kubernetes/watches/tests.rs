@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use kindsight_model::Gvk;
 
 use super::*;
