@@ -50,6 +50,10 @@ fn a_selector_counts_from_when_it_is_configured_and_one_that_is_wrong_is_refused
     wait_for_shop(&server, &both[1..]);
     let (_, answer) = server.get("/v2/clusters");
     assert_eq!(answer["clusters"][0]["selector"], "team=web");
+    let history =
+        "/v2/projects/-/composite-apps/shop/-/deployment-intent-groups/-/history?resource=other";
+    let (_, told) = server.get(history);
+    assert_eq!(told["transitions"][0]["reason"], "Left", "{told:#}");
     configure("selector = \"team=\\\"web\\\"\"");
     std::thread::sleep(Duration::from_secs(3));
     wait_for_shop(&server, &both[1..]);
