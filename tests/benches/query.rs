@@ -35,15 +35,16 @@ fn read_model(resources: usize) -> (ReadModel, DigName) {
         meta: Some(dig.clone()),
         status: Some(ContextStatus::Instantiated),
         apps: (0..APPS).map(app).collect(),
-        faults: Vec::new(),
+        ..ContextView::default()
     };
     let record = RecordView {
-        profile: None,
         actions: vec![ActionView {
             state: LifecycleState::Instantiated,
             instance: Some(id.clone()),
             time: "2024-01-01T00:00:00Z".into(),
+            revision: 0,
         }],
+        ..RecordView::default()
     };
     let read_model = ReadModel::default();
     read_model.publish_dig(&dig, Some(record));

@@ -14,6 +14,7 @@
 )]
 
 mod detail;
+mod listing;
 mod parameters;
 mod resource;
 
@@ -29,22 +30,32 @@ use utoipa::ToSchema;
 use crate::store::StoreState;
 
 pub use detail::Detail;
-pub use parameters::{Output, QueryType, StatusParameters};
+pub use listing::{
+    ClustersOfApp, Listing, NameList, NamedCluster, Names, ResourceName, ResourcesOfApp,
+};
+pub use parameters::{Dialect, ListingParameters, Output, QueryType, StatusParameters};
 pub use resource::{Resource, ResourceOwner};
 
-/// The answer to a status query: a status, or with `instance` and no value a list of instances.
-// Not to be read: a client knows by its question which of the two it gets.
+/// Media type by which a request asks for this dialect, whatever the server is set to. Answers are
+/// `application/json`.
+pub const MEDIA_TYPE: &str = "application/vnd.kindsight+json";
+
+/// The answer to a status query: a status, with `instance` and no value a list of instances, or a list of names.
+// Not to be read: a client knows by its question which of them it gets.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(untagged)]
-pub enum StatusAnswer<'a, R = Vec<Resource<'a>>> {
+pub enum StatusAnswer<'a, R = Vec<Resource<'a>>, N = Vec<ResourceName<'a>>> {
     /// To a query about one instance.
     #[schema(value_type = Status<'a>)]
     Status(Box<Status<'a, R>>),
     /// To a query with `instance` and no value.
     Instances(Instances<'a>),
+    /// To a query with `apps`, `clusters` or `resources`.
+    #[schema(value_type = Names<'a>)]
+    Names(Names<'a, N>),
 }
 
-/// Status of a deployment intent group or of a cluster's own resources.
+/// Status of a deployment intent group, of a cluster's own resources or of a logical cloud.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schema(bound = "")]
@@ -53,7 +64,11 @@ pub struct Status<'a, R = Vec<Resource<'a>>> {
     #[serde(flatten, borrow)]
     #[schema(value_type = CompositeApp<'a>)]
     pub app: CompositeApp<'a>,
-    /// The deployment intent group, or the cluster as `provider+name`.
+    /// The logical cloud, where it is the status of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String)]
+    pub logical_cloud: Option<Cow<'a, str>>,
+    /// The deployment intent group, the cluster as `provider+name`, or the logical cloud.
     #[serde(borrow)]
     pub name: Cow<'a, str>,
     /// Lifecycle actions on it so far.
@@ -72,6 +87,11 @@ pub struct Status<'a, R = Vec<Resource<'a>>> {
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = StoreState<'a>)]
     pub store: Option<StoreState<'a>>,
+    /// The store of lifecycle states that the orchestrator keeps beside its `AppContext`s, while it is away: `state`
+    /// is what was last read from it.
+    #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = StoreState<'a>)]
+    pub state_store: Option<StoreState<'a>>,
     /// With `type=rsync`: number of selected resources by rsync status.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(value_type = BTreeMap<String, u32>, example = json!({"Applied": 12}))]
@@ -95,13 +115,17 @@ pub struct Status<'a, R = Vec<Resource<'a>>> {
     pub apps: Vec<App<'a, R>>,
 }
 
-/// Instances of a deployment intent group or a cluster: the answer to `instance` without a value.
+/// Instances of a deployment intent group, a cluster or a logical cloud: the answer to `instance` without a value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Instances<'a> {
-    /// The deployment intent group, or the cluster as `provider+name`.
+    /// The deployment intent group, the cluster as `provider+name`, or the logical cloud.
     #[serde(borrow)]
     pub name: Cow<'a, str>,
+    /// The logical cloud, where they are those of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String)]
+    pub logical_cloud: Option<Cow<'a, str>>,
     /// The composite application it is part of; `composite-profile-name` is left out.
     #[serde(flatten, borrow)]
     #[schema(value_type = CompositeApp<'a>)]
@@ -111,7 +135,8 @@ pub struct Instances<'a> {
     pub instances: Vec<Cow<'a, str>>,
 }
 
-/// The composite application that a deployment intent group is part of. Clusters have none.
+/// The composite application that a deployment intent group is part of. Clusters have none, logical clouds the
+/// project alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CompositeApp<'a> {
     /// The project.
@@ -144,7 +169,7 @@ pub struct CompositeApp<'a> {
     pub profile: Option<Cow<'a, str>>,
 }
 
-/// Lifecycle actions on a deployment intent group or a cluster.
+/// Lifecycle actions on a deployment intent group, a cluster or a logical cloud.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 pub struct State<'a> {
@@ -167,6 +192,19 @@ pub struct Action<'a> {
     #[serde(default, borrow, skip_serializing_if = "str::is_empty")]
     #[schema(value_type = String, format = DateTime)]
     pub time_stamp: Cow<'a, str>,
+    /// The revision of the group that it made or left, as its orchestrator counts them; left out where there is none.
+    #[serde(default, skip_serializing_if = "is_none")]
+    #[schema(value_type = i64, example = 1)]
+    pub revision: i64,
+}
+
+/// Returns whether an action has no revision.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference to the field"
+)]
+fn is_none(revision: &i64) -> bool {
+    *revision == 0
 }
 
 /// Resources rolled up, on each level of an answer to `type=cluster`. Resources that only the cluster

@@ -1,4 +1,4 @@
-//! The store that `AppContext`s are read from, while it cannot be reached.
+//! The stores that `AppContext`s and lifecycle states are read from, while they cannot be reached.
 
 #![expect(
     single_use_lifetimes,
@@ -20,8 +20,7 @@ words! {
     }
 }
 
-/// The connection to the store of `AppContext`s, told while it is away. What clusters report themselves is
-/// current all the same.
+/// The connection to a store, told while it is away. What clusters report themselves is current all the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct StoreState<'a> {

@@ -1,12 +1,11 @@
 //! An app in one cluster: its resources, their instructions, and what was reported on them.
 
-use kindsight_model::ClusterName;
+use kindsight_model::{ClusterName, Connectivity};
 
 use crate::handle::{Place, handle_methods};
 use crate::instruction::{ResourceDependency, ResourceOrder};
 use crate::keys::{ClusterKeys, ResourceName};
 use crate::resource::Resource;
-use crate::status::Connectivity;
 use crate::value::Value;
 use crate::{Result, go_json};
 

@@ -4,7 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 
-use kindsight_model::{ClusterName, ContextId, ContextStatus, RsyncStatus};
+use kindsight_model::{ClusterName, Connectivity, ContextId, ContextStatus, RsyncStatus};
 use kindsight_store::{Batch, Error as StoreError, Revision, Store};
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use crate::composite_app::CompositeApp;
 use crate::creation::{self, NewContext};
 use crate::keys::{self, ClusterKeys, ContextKeys, ResourceName};
 use crate::snapshot::{self, ContextSnapshot};
-use crate::status::{Connectivity, StatusValue};
+use crate::status::StatusValue;
 use crate::sweep::{self, Creations};
 use crate::{Error, Result, go_json};
 

@@ -105,7 +105,6 @@ pub use resource::Resource;
 pub use snapshot::{
     AppSnapshot, ClusterSnapshot, ContextSnapshot, REFERENCES_MAX, ResourceSnapshot,
 };
-pub use status::Connectivity;
 pub use sweep::Creations;
 pub use value::{Json, Stored, UPDATE_ATTEMPTS_MAX, Value};
 

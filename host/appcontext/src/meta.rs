@@ -1,6 +1,6 @@
 //! The meta of a context: the names of what it instantiates.
 
-use kindsight_model::DigName;
+use kindsight_model::{ContextId, DigName};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::members::Members;
@@ -102,7 +102,13 @@ impl ContextMeta {
         ]
     }
 
-    fn children(stored: &Members) -> Result<Vec<String>, String> {
+    /// The ids of contexts that were instantiated for this one; what is no id is passed over.
+    pub fn children(&self) -> Vec<ContextId> {
+        let ids = self.child_context_ids.iter();
+        ids.filter_map(|id| id.parse().ok()).collect()
+    }
+
+    fn stored_children(stored: &Members) -> Result<Vec<String>, String> {
         if is_no_value(stored, CHILDREN) {
             return Ok(Vec::new());
         }
@@ -128,7 +134,7 @@ impl ContextMeta {
     /// Sets the list of children; an empty one is `null`, as Go writes it.
     fn set_children(&self, members: &mut Members, is_new: bool) -> crate::Result<()> {
         let list = &self.child_context_ids;
-        if is_new || Self::children(members).as_ref() != Ok(list) {
+        if is_new || Self::stored_children(members).as_ref() != Ok(list) {
             members.set(CHILDREN, &(!list.is_empty()).then_some(list))?;
         }
         Ok(())
@@ -178,7 +184,7 @@ impl<'de> Deserialize<'de> for ContextMeta {
             dig: text(DIG)?,
             namespace: text(NAMESPACE)?,
             level: text(LEVEL)?,
-            child_context_ids: Self::children(&stored).map_err(de::Error::custom)?,
+            child_context_ids: Self::stored_children(&stored).map_err(de::Error::custom)?,
             logical_cloud: text(LOGICAL_CLOUD)?,
             logical_cloud_namespace: text(LOGICAL_CLOUD_NAMESPACE)?,
             logical_cloud_level: text(LOGICAL_CLOUD_LEVEL)?,

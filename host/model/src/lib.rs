@@ -29,6 +29,7 @@ mod object;
 mod phase;
 mod redact;
 mod rsync;
+mod states;
 mod stored_text;
 mod texts;
 mod verdict;
@@ -49,11 +50,12 @@ pub use label_selector::{LabelSelector, SELECTOR_BYTES_MAX, SelectorError};
 pub use lifecycle::{ContextStatus, LifecycleState};
 pub use name_pattern::{NamePattern, NamePatternError};
 pub use names::{
-    ClusterName, ContextId, DeploymentId, DigName, Gvk, LABEL_VALUE_GRAMMAR, NAME_BYTES_MAX,
-    NAME_GRAMMAR, NameError, is_label_value, is_name,
+    ClusterName, ContextId, DeploymentId, DigName, Gvk, LABEL_VALUE_GRAMMAR, LogicalCloudName,
+    NAME_BYTES_MAX, NAME_GRAMMAR, NameError, is_label_value, is_name,
 };
 pub use object::{OBJECT_BYTES_MAX, Object, ObjectError, ObjectFields, Owner};
 pub use phase::Phase;
-pub use rsync::RsyncStatus;
+pub use rsync::{Connectivity, RsyncStatus};
+pub use states::{RecordSubject, StateAction, StateInfo, StatesNews};
 pub use stored_text::{ShownText, without_secrets};
 pub use verdict::{InterpretedBy, Verdict, host_reason, host_state};

@@ -5,12 +5,14 @@ mod context_id;
 mod deployment_id;
 mod dig;
 mod gvk;
+mod logical_cloud;
 
 pub use cluster::ClusterName;
 pub use context_id::ContextId;
 pub use deployment_id::DeploymentId;
 pub use dig::DigName;
 pub use gvk::Gvk;
+pub use logical_cloud::LogicalCloudName;
 
 /// The longest name of a project, an app, a cluster and so on, in bytes: that of EMCO's schemas.
 pub const NAME_BYTES_MAX: usize = 128;

@@ -1,4 +1,4 @@
-//! Results of sending a resource to its cluster.
+//! Results of sending a resource to its cluster, and of reaching the cluster.
 
 crate::words! {
     /// Rsync status of a resource, as the reference layout stores it (`{"Status":"Applied"}`).
@@ -13,5 +13,17 @@ crate::words! {
         Retrying = "Retrying",
         /// It was deleted from the cluster.
         Deleted = "Deleted",
+    }
+}
+
+crate::words! {
+    /// Outcome of the last attempt to reach a cluster, as the reference layout stores it.
+    Connectivity {
+        /// The cluster answered.
+        Available = "Available",
+        /// The cluster did not answer; it is tried again.
+        Retrying = "Retrying",
+        /// Nobody said.
+        Unknown = "Unknown",
     }
 }

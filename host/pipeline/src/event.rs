@@ -1,7 +1,7 @@
 //! Events of the pipeline.
 
 use kindsight_clusters::ClusterEvent;
-use kindsight_model::{ClusterName, ContextId, DigName};
+use kindsight_model::{ClusterName, ContextId, DigName, StatesNews};
 use kindsight_store::{Connection, Revision};
 
 /// A change that affects the answers to queries.
@@ -26,6 +26,8 @@ pub enum Event {
     ResyncRecords,
     /// The store of contexts is away, or is reached again.
     Store(Connection),
+    /// News of the states that the orchestrator keeps beside its contexts.
+    States(StatesNews),
 }
 
 impl From<ClusterEvent> for Event {

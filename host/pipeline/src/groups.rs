@@ -1,28 +1,32 @@
-//! Deployment intent groups and clusters: those of our records, and those that are derived from contexts.
+//! Deployment intent groups, clusters and logical clouds: those of our records, and those of another orchestrator,
+//! from the states that it keeps and from its contexts.
 //!
 //! A record of ours wins. Records are published where they changed alone.
 
 pub(crate) mod derived;
+pub(crate) mod own;
+mod states;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 
-use kindsight_appcontext::{Action, Error, Listed, Records};
-use kindsight_model::ContextId;
-use kindsight_status::{ActionView, ReadModel, RecordView};
-use kindsight_store::{Revision, chain};
+use kindsight_appcontext::{Error, Records};
+use kindsight_model::{ContextId, RecordSubject, StateInfo, StatesNews};
+use kindsight_status::{ReadModel, RecordView, StoreAway};
+use kindsight_store::Revision;
 
-use derived::{Derived, Instance, Subject};
+use derived::{Derived, Instance};
+use states::States;
 
-/// Every group and every cluster that has a record, ours or derived.
+/// Every group, cluster and logical cloud that has a record, ours or another's.
 #[derive(Default)]
 pub(crate) struct Groups {
     /// Records of ours.
-    records: BTreeMap<Subject, RecordView>,
+    records: BTreeMap<RecordSubject, RecordView>,
     /// The number of times that each context is named by records of ours.
     own: HashMap<ContextId, usize>,
+    states: States,
     derived: Derived,
-    published: HashMap<Subject, RecordView>,
+    published: HashMap<RecordSubject, RecordView>,
 }
 
 impl Groups {
@@ -41,31 +45,20 @@ impl Groups {
         records: &Records,
         read_model: &ReadModel,
     ) -> Result<Revision, Error> {
-        let (digs, clusters) = (records.digs()?, records.clusters()?);
-        let revision = digs.revision;
-        let is_complete = digs.unreadable.is_empty() && clusters.unreadable.is_empty();
-        let digs = readable(digs).into_iter();
-        let digs = digs.map(|(name, it)| {
-            let profile = it.profile.as_deref().map(Arc::from);
-            (Subject::Group(name), view(profile, &it.actions))
-        });
-        let clusters = readable(clusters).into_iter();
-        let clusters = clusters.map(|(name, it)| (Subject::Cluster(name), view(None, &it.actions)));
-        let read: BTreeMap<Subject, RecordView> = digs.chain(clusters).collect();
-        if is_complete {
-            let gone = self.records.keys().filter(|it| !read.contains_key(it));
-            for subject in gone.cloned().collect::<Vec<_>>() {
-                self.set(&subject, None, read_model);
-            }
+        let read = own::read_all(records)?;
+        let is_gone = |it: &&RecordSubject| !read.has(it);
+        let gone: Vec<_> = self.records.keys().filter(is_gone).cloned().collect();
+        for subject in gone {
+            self.set(&subject, None, read_model);
         }
-        for (subject, record) in read {
+        for (subject, record) in read.readable {
             self.set(&subject, Some(record), read_model);
         }
-        Ok(revision)
+        Ok(read.revision)
     }
 
     /// The contexts that a record of ours names; of one that does not exist none.
-    pub(crate) fn instances(&self, subject: &Subject) -> Vec<ContextId> {
+    pub(crate) fn instances(&self, subject: &RecordSubject) -> Vec<ContextId> {
         let record = self.records.get(subject);
         let actions = record.into_iter().flat_map(|it| &it.actions);
         let instances: BTreeSet<&ContextId> =
@@ -76,7 +69,7 @@ impl Groups {
     /// Takes over a record of ours; none where it was deleted.
     pub(crate) fn set(
         &mut self,
-        subject: &Subject,
+        subject: &RecordSubject,
         record: Option<RecordView>,
         read_model: &ReadModel,
     ) {
@@ -105,15 +98,48 @@ impl Groups {
         instance: Option<Instance>,
         read_model: &ReadModel,
     ) {
-        for subject in self.derived.set(id, instance) {
+        let mut changed = self.derived.set(id, instance);
+        changed.extend(self.states.named_by(id).cloned());
+        for subject in changed {
             self.publish(&subject, read_model);
         }
     }
 
+    /// Takes over news of the states that an orchestrator keeps.
+    pub(crate) fn take_states(&mut self, news: StatesNews, read_model: &ReadModel) {
+        match news {
+            StatesNews::All(all) => {
+                let gone = self.states.subjects().filter(|it| !all.contains_key(it));
+                for subject in gone.cloned().collect::<Vec<_>>() {
+                    self.set_state(&subject, None, read_model);
+                }
+                for (subject, info) in all {
+                    self.set_state(&subject, Some(info), read_model);
+                }
+                read_model.publish_state_store(None);
+            }
+            StatesNews::Changed(subject, info) => self.set_state(&subject, info, read_model),
+            StatesNews::Away { since_ms, reason } => {
+                read_model.publish_state_store(Some(StoreAway { since_ms, reason }));
+            }
+            StatesNews::Back => read_model.publish_state_store(None),
+        }
+    }
+
+    fn set_state(
+        &mut self,
+        subject: &RecordSubject,
+        info: Option<StateInfo>,
+        read_model: &ReadModel,
+    ) {
+        self.states.set(subject, info);
+        self.publish(subject, read_model);
+    }
+
     /// Publishes the record of a subject, where it changed.
-    fn publish(&mut self, subject: &Subject, read_model: &ReadModel) {
+    fn publish(&mut self, subject: &RecordSubject, read_model: &ReadModel) {
         let own = self.records.get(subject).cloned();
-        let record = own.or_else(|| self.derived.record(subject));
+        let record = own.or_else(|| self.states.record(subject, &self.derived));
         if self.published.get(subject) == record.as_ref() {
             return;
         }
@@ -122,48 +148,9 @@ impl Groups {
             None => self.published.remove(subject),
         };
         match subject {
-            Subject::Group(name) => read_model.publish_dig(name, record),
-            Subject::Cluster(name) => read_model.publish_cluster(name, record),
+            RecordSubject::Group(name) => read_model.publish_dig(name, record),
+            RecordSubject::Cluster(name) => read_model.publish_cluster(name, record),
+            RecordSubject::LogicalCloud(name) => read_model.publish_logical_cloud(name, record),
         }
     }
-}
-
-/// A record of ours as it is stored now; none where there is none.
-///
-/// # Errors
-/// When it cannot be read.
-pub(crate) fn read(records: &Records, subject: &Subject) -> Result<Option<RecordView>, Error> {
-    Ok(match subject {
-        Subject::Group(name) => records.dig(name)?.map(|it| {
-            let profile = it.profile.as_deref().map(Arc::from);
-            view(profile, &it.actions)
-        }),
-        Subject::Cluster(name) => records.cluster(name)?.map(|it| view(None, &it.actions)),
-    })
-}
-
-/// Logs records that cannot be read, and returns the rest.
-fn readable<N, R>(listed: Listed<N, R>) -> Vec<(N, R)> {
-    for unreadable in listed.unreadable {
-        let (key, why) = (unreadable.key, unreadable.why);
-        tracing::warn!(key, why, "record not readable; it is left out");
-    }
-    listed.records
-}
-
-fn view(profile: Option<Arc<str>>, actions: &[Action]) -> RecordView {
-    let actions = actions.iter().map(|action| ActionView {
-        state: action.state,
-        instance: action.instance.clone(),
-        time: action.time.as_str().into(),
-    });
-    RecordView {
-        profile,
-        actions: actions.collect(),
-    }
-}
-
-/// Tells that a record cannot be read.
-pub(crate) fn unreadable(subject: &Subject, error: &Error) {
-    tracing::warn!(record = ?subject, error = chain(error), "record not readable; the last readable one stays");
 }

@@ -3,18 +3,19 @@
 mod clusters;
 mod contexts;
 mod found;
+mod references;
 mod remember;
 mod reports;
 mod store;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
 use kindsight_appcontext::{AppContexts, Records};
 use kindsight_clusters::Needs;
 use kindsight_interpreter::Interpreters;
-use kindsight_model::ClusterName;
+use kindsight_model::{ClusterName, ContextId, RecordSubject};
 use kindsight_status::{ApplicationKey, ConnectionView, ReadModel, Staleness, TransitionCause};
 use kindsight_store::Revision;
 
@@ -23,14 +24,13 @@ use crate::bundle_queue::BundleQueue;
 use crate::due::{self, Rounds};
 use crate::event::Event;
 use crate::groups::Groups;
-use crate::groups::derived::Subject;
 use crate::needs::Asked;
 use crate::progress::Progress;
 use crate::publisher::Publisher;
 use crate::recorded::RecordedApps;
 use crate::swap::Swap;
 use crate::unclaimed::Unclaimed;
-use contexts::References;
+use references::References;
 
 /// Time for which an object of a found application that is there no more is listed, by default.
 pub const GONE_FOR: Duration = Duration::from_mins(10);
@@ -51,6 +51,10 @@ pub struct Pipeline {
     read_again_at_ms: Option<i64>,
     /// When the records are read again that could not be read, in Unix milliseconds.
     records_again_at_ms: Option<i64>,
+    /// Contexts that could not be read while the store answered.
+    unread: BTreeSet<ContextId>,
+    /// When those are read again, in Unix milliseconds.
+    unread_again_at_ms: Option<i64>,
     unclaimed: Unclaimed,
     recorded: RecordedApps,
     /// Clusters that cannot be reached.
@@ -58,6 +62,8 @@ pub struct Pipeline {
     /// Faults of clusters that concern nobody knows which app.
     cluster_faults: HashMap<ClusterName, Arc<[Arc<str>]>>,
     connections: HashMap<ClusterName, ConnectionView>,
+    /// The label selectors that objects of clusters were looked for by before the start.
+    selectors: HashMap<ClusterName, Option<Arc<str>>>,
     rechecks: Rounds,
     gone_for: Duration,
     /// Time before which nothing that is gone is to be forgotten, in Unix milliseconds; none where nothing is
@@ -101,11 +107,14 @@ impl Pipeline {
             store_away: None,
             read_again_at_ms: None,
             records_again_at_ms: None,
+            unread: BTreeSet::new(),
+            unread_again_at_ms: None,
             unclaimed: Unclaimed::default(),
             recorded: RecordedApps::default(),
             unreachable: HashMap::new(),
             cluster_faults: HashMap::new(),
             connections: HashMap::new(),
+            selectors: HashMap::new(),
             rechecks: Rounds::default(),
             gone_for: GONE_FOR,
             forget_at_ms: None,
@@ -139,11 +148,14 @@ impl Pipeline {
         match event {
             Event::Cluster(event) => self.handle_cluster(event, now_ms),
             Event::Context { id, revision } => self.context_changed(&id, revision, now_ms),
-            Event::DigRecord(name) => self.record_changed(&Subject::Group(name), now_ms),
-            Event::ClusterRecord(name) => self.record_changed(&Subject::Cluster(name), now_ms),
+            Event::DigRecord(name) => self.record_changed(&RecordSubject::Group(name), now_ms),
+            Event::ClusterRecord(name) => {
+                self.record_changed(&RecordSubject::Cluster(name), now_ms);
+            }
             Event::Resync => self.resync(now_ms),
             Event::ResyncRecords => self.resync_records(now_ms),
             Event::Store(connection) => self.store_connection(&connection, now_ms),
+            Event::States(news) => self.groups.take_states(news, self.publisher.read_model()),
         }
         self.recorded.publish();
     }

@@ -216,7 +216,9 @@ impl Placement {
             faults: self.faults(),
         };
         let view = project(input, self.view.as_deref(), now_ms);
-        let view = view.with_cluster_faults(Arc::clone(&self.cluster_faults));
+        let view = view
+            .with_cluster_faults(Arc::clone(&self.cluster_faults))
+            .with_connectivity(self.connectivity());
         self.view = Some(Arc::new(view));
     }
 }

@@ -52,7 +52,7 @@ macro_rules! body {
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
     tags(
-        (name = "status", description = "Status of applications (deployment intent groups and what was found in clusters) and of clusters."),
+        (name = "status", description = "Status of applications (deployment intent groups and what was found in clusters), of clusters and of logical clouds."),
         (name = "interpreters", description = "Interpreters, which judge the status of resources: list, change, and judge objects with them."),
         (name = "service", description = "Health and description of this service."),
     ),
@@ -115,9 +115,16 @@ fn documented(limits: Limits) -> OpenApiRouter<AppState> {
     let bodies = Bodies::new(&limits);
     // A request takes its slots when its body is complete.
     let requests = Arc::new(Semaphore::new(permits(limits.requests_max)));
-    let queries = OpenApiRouter::new()
+    let statuses = OpenApiRouter::new()
         .routes(routes!(status::dig_status))
         .routes(routes!(status::cluster_status))
+        .routes(routes!(status::logical_cloud_status))
+        // The dialect of an answer depends on it.
+        .layer(SetResponseHeaderLayer::appending(
+            header::VARY,
+            HeaderValue::from_name(header::ACCEPT),
+        ));
+    let queries = statuses
         .routes(routes!(history::dig_history))
         .routes(routes!(applications::applications))
         .routes(routes!(applications::clusters))

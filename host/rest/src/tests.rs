@@ -7,7 +7,8 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
-use kindsight_model::{ClusterName, ContextId, DigName, Object, Phase, Verdict};
+use kindsight_api::status::Dialect;
+use kindsight_model::{ClusterName, ContextId, DigName, LogicalCloudName, Object, Phase, Verdict};
 use kindsight_status::{
     ActionView, AppView, ClusterInput, ContextView, Expected, ReadModel, RecordView, project,
 };
@@ -24,6 +25,7 @@ mod catalog;
 mod commands;
 mod connections;
 mod cross_origin;
+mod dialect;
 mod documented;
 mod interpreters;
 mod limited;
@@ -31,6 +33,7 @@ mod streams;
 
 const STATUS: &str = "/v2/projects/testvfw/composite-apps/compositevfw/v1/deployment-intent-groups/vfw_deployment_intent_group/status";
 const CLUSTER_STATUS: &str = "/v2/cluster-providers/vfw-cluster-provider/clusters/edge01/status";
+const LOGICAL_CLOUD_STATUS: &str = "/v2/projects/testvfw/logical-clouds/lc1/status";
 
 /// Says that everything is ready, unless it is told otherwise by a Kind.
 struct AlwaysReady;
@@ -67,24 +70,24 @@ fn context(id: &ContextId, app: &str, kind: &str, name: &str) -> ContextView {
     };
     ContextView {
         id: Some(id.clone()),
-        meta: None,
         status: Some("Instantiated".into()),
         apps: vec![AppView {
             name: app.into(),
             clusters: vec![Arc::new(project(input, None, 0))],
         }],
-        faults: Vec::new(),
+        ..ContextView::default()
     }
 }
 
 fn record(state: &str, id: &ContextId) -> RecordView {
     RecordView {
-        profile: None,
         actions: vec![ActionView {
             state: serde_json::from_value(state.into()).unwrap(),
             instance: Some(id.clone()),
             time: "2020-08-21T05:36:54.186Z".into(),
+            revision: 0,
         }],
+        ..RecordView::default()
     }
 }
 
@@ -101,6 +104,16 @@ fn read_model() -> ReadModel {
     let read_model = ReadModel::default();
     read_model.publish_dig(&dig_name, Some(record("Instantiated", &dig)));
     read_model.publish_cluster(&cluster_name, Some(record("Applied", &cluster)));
+    let cloud = ActionView {
+        revision: 1,
+        ..record("Instantiated", &cluster).actions.remove(0)
+    };
+    let cloud = RecordView {
+        actions: vec![cloud],
+        ..RecordView::default()
+    };
+    let cloud_name = LogicalCloudName::new("testvfw", "lc1").unwrap();
+    read_model.publish_logical_cloud(&cloud_name, Some(cloud));
     for context in [
         context(&dig, "sink", "ConfigMap", "sink-configmap"),
         context(&cluster, "network-intents", "Network", "private-net"),
@@ -120,6 +133,7 @@ fn state(limits: Limits) -> AppState {
         notes: Arc::new(Vec::new),
         clock: Arc::new(|| 1_597_988_400_000),
         access: Arc::new(Access::default()),
+        dialect: Dialect::default(),
         limits,
     }
 }

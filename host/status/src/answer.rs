@@ -18,6 +18,7 @@ use crate::store::StoreAway;
 use crate::view::{ClusterView, ContextView};
 
 mod faults;
+mod listing;
 mod past;
 mod reason;
 mod resources;
@@ -25,11 +26,13 @@ mod selection;
 mod whole;
 
 use faults::faults_of;
-use selection::{Count, Selection, named};
 
 pub use faults::FAULTS_SHOWN_MAX;
+pub(crate) use listing::Listed;
+pub use listing::ListedNames;
 pub(crate) use past::PastNames;
 pub use resources::Resources;
+pub(crate) use selection::{Count, Selection, named, staleness};
 pub(crate) use whole::whole;
 
 /// Maximum number of wrong names of one parameter that are told: more help nobody, and each costs a lookup
@@ -51,9 +54,12 @@ impl Subject {
     pub fn answer(
         &self,
         query: &StatusQuery,
-    ) -> Result<StatusAnswer<'_, Resources<'_>>, QueryError> {
+    ) -> Result<StatusAnswer<'_, Resources<'_>, ListedNames<'_>>, QueryError> {
         if query.instance == Instance::List {
             return Ok(StatusAnswer::Instances(self.instances()));
+        }
+        if let Some(listing) = query.listing {
+            return Ok(StatusAnswer::Names(self.names(listing, query)?));
         }
         let mut status = self.status();
         match (&self.context, &self.instance) {
@@ -86,6 +92,7 @@ impl Subject {
         let instances = self.record.instances();
         Instances {
             name: self.name(),
+            logical_cloud: self.logical_cloud(),
             app: CompositeApp {
                 profile: None,
                 ..self.composite_app()
@@ -98,6 +105,7 @@ impl Subject {
     fn status(&self) -> Status<'_, Resources<'_>> {
         Status {
             app: self.composite_app(),
+            logical_cloud: self.logical_cloud(),
             name: self.name(),
             state: State {
                 actions: self.record.actions.iter().map(action).collect(),
@@ -105,6 +113,7 @@ impl Subject {
             status: None,
             message: None,
             store: self.store.as_deref().map(StoreAway::shown),
+            state_store: self.state_store.as_deref().map(StoreAway::shown),
             rsync_status: BTreeMap::new(),
             cluster_status: BTreeMap::new(),
             readiness: Readiness::default(),
@@ -117,13 +126,21 @@ impl Subject {
         match &self.name {
             Name::Dig(asked) => (&*self.context_dig().unwrap_or(asked).dig).into(),
             Name::Cluster(cluster) => cluster.to_string().into(),
+            Name::LogicalCloud(cloud) => (&*cloud.name).into(),
         }
     }
 
     /// The composite application: as it was instantiated if that is known, else as it was asked for.
     pub(crate) fn composite_app(&self) -> CompositeApp<'_> {
-        let Name::Dig(asked) = &self.name else {
-            return CompositeApp::default();
+        let asked = match &self.name {
+            Name::Dig(asked) => asked,
+            Name::Cluster(_) => return CompositeApp::default(),
+            Name::LogicalCloud(cloud) => {
+                return CompositeApp {
+                    project: Some((&*cloud.project).into()),
+                    ..CompositeApp::default()
+                };
+            }
         };
         let dig = self.context_dig().unwrap_or(asked);
         CompositeApp {
@@ -131,6 +148,14 @@ impl Subject {
             name: Some((&*dig.composite_app).into()),
             version: Some((&*dig.version).into()),
             profile: self.record.profile.as_deref().map(Cow::Borrowed),
+        }
+    }
+
+    /// The logical cloud that it is.
+    fn logical_cloud(&self) -> Option<Cow<'_, str>> {
+        match &self.name {
+            Name::LogicalCloud(cloud) => Some((&*cloud.name).into()),
+            Name::Dig(_) | Name::Cluster(_) => None,
         }
     }
 
@@ -154,6 +179,7 @@ fn action(action: &ActionView) -> Action<'_> {
             .map_or("", ContextId::as_str)
             .into(),
         time_stamp: (&*action.time).into(),
+        revision: action.revision,
     }
 }
 

@@ -45,6 +45,7 @@ fn is_same_head<R>(before: &Status<'_, R>, after: &Status<'_, R>) -> bool {
         && before.status == after.status
         && before.message == after.message
         && before.store == after.store
+        && before.state_store == after.state_store
         && before.rsync_status == after.rsync_status
         && before.cluster_status == after.cluster_status
         && before.readiness == after.readiness
@@ -55,11 +56,13 @@ fn is_same_head<R>(before: &Status<'_, R>, after: &Status<'_, R>) -> bool {
 fn with_apps<'a, R>(status: &Status<'a, R>, apps: Vec<App<'a>>) -> Status<'a> {
     Status {
         app: status.app.clone(),
+        logical_cloud: status.logical_cloud.clone(),
         name: status.name.clone(),
         state: status.state.clone(),
         status: status.status.clone(),
         message: status.message.clone(),
         store: status.store.clone(),
+        state_store: status.state_store.clone(),
         rsync_status: status.rsync_status.clone(),
         cluster_status: status.cluster_status.clone(),
         readiness: status.readiness.clone(),

@@ -25,6 +25,7 @@ mod applications;
 mod change;
 mod clusters;
 mod connection;
+mod emco;
 mod history;
 mod map;
 mod moment;
@@ -45,11 +46,12 @@ mod goldens;
 #[cfg(test)]
 mod samples;
 
-pub use answer::{FAULTS_SHOWN_MAX, NAMES_WRONG_MAX, Resources};
+pub use answer::{FAULTS_SHOWN_MAX, ListedNames, NAMES_WRONG_MAX, Resources};
 pub use applications::{APPLICATIONS_SHOWN_MAX, ApplicationQuery, Applications};
 pub use change::{apply, change};
 pub use clusters::Clusters;
 pub use connection::{ConnectionView, FactsView};
+pub use emco::{EmcoError, EmcoQuery, EmcoResources, EmcoSubject};
 pub use history::{
     ApplicationHistory, ApplicationKey, HISTORY_LIMIT, HISTORY_LIMIT_MAX, HistoryAnswer,
     HistoryQuery, Recorded, TRANSITIONS_BYTES_MAX, TRANSITIONS_OF_APPLICATION_MAX,
@@ -61,7 +63,9 @@ pub use problem::{
     KNOWN_COUNTED_MAX, KNOWN_SHOWN_MAX, QueryError, VALUE_SHOWN_CHARS_MAX, clipped, one_of,
 };
 pub use projection::{ClusterInput, Expected, LastKnown, Reported, Unseen, project};
-pub use query::{Instance, RESOURCE_NAME_BYTES_MAX, StatusQuery, cluster_name, dig_name};
+pub use query::{
+    Instance, RESOURCE_NAME_BYTES_MAX, StatusQuery, cluster_name, dig_name, logical_cloud_name,
+};
 pub use read_model::{
     Changed, ChangedSubject, Lagged, ReadModel, SUBSCRIPTION_CHANGES_MAX, Snapshot, Subject,
     Subscription,
@@ -72,6 +76,6 @@ pub use rollup::{Desired, Rollup, RollupResult};
 pub use store::StoreAway;
 pub use transition::{
     Before, PhaseState, ResourceId, TRANSITION_MESSAGE_BYTES_MAX, Transition, awaits_reports,
-    object_mark, transitions,
+    object_mark, sorted_anew, transitions,
 };
 pub use view::{AppView, ClusterView, ContextView};

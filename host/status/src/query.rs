@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 
 use kindsight_api::problem::PartialProblem;
-use kindsight_api::status::{Output, QueryType};
+use kindsight_api::status::{Listing, Output, QueryType};
 use kindsight_model::{
-    ClusterName, ContextId, DigName, LABEL_VALUE_GRAMMAR, NAME_GRAMMAR, NameError, is_label_value,
-    is_name,
+    ClusterName, ContextId, DigName, LABEL_VALUE_GRAMMAR, LogicalCloudName, NAME_GRAMMAR,
+    NameError, is_label_value, is_name,
 };
 
 use crate::problem::clipped;
 
 mod parse;
 
-pub(crate) use parse::cluster_expected;
+pub(crate) use parse::{cluster_expected, is_resource_name};
 
 /// Maximum length of a resource name in a query, in bytes: that of a DNS subdomain.
 pub const RESOURCE_NAME_BYTES_MAX: usize = 253;
@@ -33,6 +33,8 @@ pub struct StatusQuery {
     pub clusters: BTreeSet<ClusterName>,
     /// Only resources of these names, of any Kind; empty for all.
     pub resources: BTreeSet<String>,
+    /// The names that are asked for instead of a status; none for the status.
+    pub listing: Option<Listing>,
     /// True to name the interpreter that judged each resource.
     pub explain: bool,
 }
@@ -109,6 +111,18 @@ pub fn dig_name(
 pub fn cluster_name(provider: &str, cluster: &str) -> Result<ClusterName, Vec<PartialProblem>> {
     let parts = [("cluster-provider", provider), ("cluster", cluster)];
     checked(&parts, ClusterName::new(provider, cluster))
+}
+
+/// The name of a logical cloud, from the parts of a path.
+///
+/// # Errors
+/// One [`PartialProblem`] for each part that cannot be a name.
+pub fn logical_cloud_name(
+    project: &str,
+    logical_cloud: &str,
+) -> Result<LogicalCloudName, Vec<PartialProblem>> {
+    let parts = [("project", project), ("logical-cloud", logical_cloud)];
+    checked(&parts, LogicalCloudName::new(project, logical_cloud))
 }
 
 fn checked<N>(

@@ -2,13 +2,14 @@
 
 mod found;
 mod histories;
+mod logical_clouds;
 mod subject;
 mod subscription;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use kindsight_model::{ClusterName, ContextId, DigName};
+use kindsight_model::{ClusterName, ContextId, DigName, LogicalCloudName};
 
 use crate::connection::ConnectionView;
 use crate::history::Histories;
@@ -26,7 +27,8 @@ pub use subscription::{
     Changed, Lagged, SUBSCRIPTION_CHANGES_MAX, Subject as ChangedSubject, Subscription,
 };
 
-/// The current views of all contexts, and the records of all deployment intent groups and clusters.
+/// The current views of all contexts, and the records of all deployment intent groups, clusters and logical
+/// clouds.
 ///
 /// A query holds the lock only while it clones two [`Arc`]s, and is answered from them: a change that is
 /// published meanwhile does not affect the answer. Each change has its own generation, and can be
@@ -49,6 +51,7 @@ pub struct Snapshot {
     dig_names: BTreeSet<DigName>,
     /// As `dig_names`, for clusters.
     cluster_names: BTreeSet<ClusterName>,
+    logical_clouds: BTreeMap<LogicalCloudName, Arc<RecordView>>,
     contexts: HashMap<ContextId, Arc<ContextView>>,
     /// Applications that were found in the clusters.
     found: BTreeMap<DigName, Arc<ContextView>>,
@@ -56,6 +59,8 @@ pub struct Snapshot {
     connections: BTreeMap<ClusterName, Arc<ConnectionView>>,
     /// The store of contexts, while it is away.
     pub(crate) store: Option<Arc<StoreAway>>,
+    /// The store of lifecycle states, while it is away.
+    pub(crate) state_store: Option<Arc<StoreAway>>,
 }
 
 impl Snapshot {

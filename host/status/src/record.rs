@@ -1,17 +1,22 @@
-//! Records of lifecycle actions on deployment intent groups and clusters.
+//! Records of lifecycle actions on deployment intent groups, clusters and logical clouds.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use kindsight_model::{ContextId, LifecycleState};
 
-/// Lifecycle actions on a deployment intent group or a cluster.
+/// Lifecycle actions on a deployment intent group, a cluster or a logical cloud.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecordView {
-    /// The composite profile it is deployed with; clusters have none.
+    /// The composite profile it is deployed with; clusters and logical clouds have none.
     pub profile: Option<Arc<str>>,
+    /// The context that the statuses of the current instance are kept in, where the record tells it.
+    pub status_context: Option<ContextId>,
     /// The actions, oldest first.
     pub actions: Vec<ActionView>,
+    /// True for a record that is kept here; another comes from the contexts of another orchestrator and from the
+    /// states that it keeps.
+    pub is_own: bool,
 }
 
 impl RecordView {
@@ -58,6 +63,8 @@ pub struct ActionView {
     pub instance: Option<ContextId>,
     /// Time of the action in RFC 3339, verbatim as it was recorded.
     pub time: Arc<str>,
+    /// The revision of the group that it made or left; 0 for none.
+    pub revision: i64,
 }
 
 #[cfg(test)]
@@ -69,10 +76,11 @@ mod tests {
             state: serde_json::from_value(state.into()).unwrap(),
             instance: instance.parse().ok(),
             time: "2020-08-21T05:36:54.186Z".into(),
+            revision: 0,
         });
         RecordView {
-            profile: None,
             actions: actions.collect(),
+            ..RecordView::default()
         }
     }
 

@@ -157,7 +157,7 @@ pub(crate) fn context(id_text: &str, status: &str, apps: Vec<AppView>) -> Contex
         meta: Some(vfw()),
         status: Some(status.into()),
         apps,
-        faults: Vec::new(),
+        ..ContextView::default()
     }
 }
 
@@ -184,10 +184,12 @@ pub(crate) fn record(profile: Option<&str>, actions: &[(&str, &str, &str)]) -> R
         state: serde_json::from_value(state.into()).unwrap(),
         instance: (!instance.is_empty()).then(|| id(instance)),
         time: time.into(),
+        revision: 0,
     });
     RecordView {
         profile: profile.map(Arc::from),
         actions: actions.collect(),
+        ..RecordView::default()
     }
 }
 

@@ -1,4 +1,4 @@
-//! The store of `AppContext`s while it is away.
+//! The stores of `AppContext`s and of lifecycle states while they are away.
 
 use std::sync::Arc;
 
@@ -36,9 +36,25 @@ impl ReadModel {
             self.change(ChangedSubject::Store, |snapshot| snapshot.store = away);
         }
     }
+
+    /// Publishes that the store of lifecycle states is away, or with none that it is reached.
+    pub fn publish_state_store(&self, away: Option<StoreAway>) {
+        let away = away.map(Arc::new);
+        let is_same = self.inspect(|snapshot| snapshot.state_store_away() == away.as_deref());
+        if !is_same {
+            self.change(ChangedSubject::StateStore, |snapshot| {
+                snapshot.state_store = away;
+            });
+        }
+    }
 }
 
 impl Snapshot {
+    /// The store of lifecycle states that another orchestrator keeps beside its `AppContext`s, while it is away.
+    pub fn state_store_away(&self) -> Option<&StoreAway> {
+        self.state_store.as_deref()
+    }
+
     /// The store of `AppContext`s, while it is away.
     pub fn store_away(&self) -> Option<&StoreAway> {
         self.store.as_deref()
@@ -60,12 +76,13 @@ mod tests {
             DigName::new("p", "ca", "v1", "d").unwrap(),
         );
         let record = RecordView {
-            profile: None,
             actions: vec![ActionView {
                 state: kindsight_model::LifecycleState::Instantiated,
                 instance: Some(id(FIRST)),
                 time: "".into(),
+                revision: 0,
             }],
+            ..RecordView::default()
         };
         model.publish_context(&id(FIRST), Some(context(FIRST, "Instantiated", Vec::new())));
         model.publish_dig(&name, Some(record));
@@ -81,6 +98,41 @@ mod tests {
         let applications = serde_json::to_value(applications.answer()).unwrap();
         let clusters = serde_json::to_value(model.clusters().answer()).unwrap();
         [status, applications, clusters].map(|it| it["store"].clone())
+    }
+
+    #[test]
+    fn what_the_states_are_a_source_of_says_that_they_are_away() {
+        let (model, name) = model();
+        let own = DigName::new("p", "ca", "v1", "own").unwrap();
+        let record = RecordView {
+            is_own: true,
+            ..RecordView::default()
+        };
+        model.publish_dig(&own, Some(record));
+        let query = StatusQuery::default();
+        let listed = model.applications(&ApplicationQuery::default()).unwrap();
+        let [before, ours] = [&name, &own].map(|name| model.dig(name, &query).unwrap());
+        assert!(before.is_concerned_by(&ChangedSubject::StateStore));
+        assert!(!ours.is_concerned_by(&ChangedSubject::StateStore));
+        model.publish_state_store(Some(StoreAway {
+            since_ms: 0,
+            reason: "mongo-0:27017: connection refused".into(),
+        }));
+        let away = json!({"state": "away", "since": "1970-01-01T00:00:00Z", "reason": "mongo-0:27017: connection refused"});
+        let told = [&name, &own].map(|name| {
+            let subject = model.dig(name, &query).unwrap();
+            let answer = serde_json::to_value(subject.answer(&query).unwrap()).unwrap();
+            answer["state-store"].clone()
+        });
+        assert_eq!(told, [away.clone(), Value::Null]);
+        let now = model.applications(&ApplicationQuery::default()).unwrap();
+        let answer = serde_json::to_value(now.answer()).unwrap();
+        assert_eq!(
+            (&answer["state-store"], &answer["store"]),
+            (&away, &Value::Null)
+        );
+        let change = serde_json::to_value(now.change_since(&listed).unwrap()).unwrap();
+        assert_eq!(change, json!({"state-store": away}));
     }
 
     #[test]
@@ -107,7 +159,7 @@ mod tests {
         let answers = [&before, &after].map(|it| it.answer(&query).unwrap());
         let [before, after] = answers.map(|it| match it {
             kindsight_api::status::StatusAnswer::Status(status) => status,
-            kindsight_api::status::StatusAnswer::Instances(_) => panic!("asked for a status"),
+            other => panic!("{other:?}"),
         });
         let change = crate::change(&before, &after).unwrap();
         let change = serde_json::to_value(change).unwrap();

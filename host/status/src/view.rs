@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use kindsight_api::status::QueryType;
-use kindsight_model::{ClusterName, ContextId, ContextStatus, DigName};
+use kindsight_model::{ClusterName, Connectivity, ContextId, ContextStatus, DigName};
 
 use crate::KNOWN_SHOWN_MAX;
 use crate::resource_view::{Report, ResourceView, Staleness};
@@ -14,13 +14,18 @@ use crate::rollup::Desired;
 use crate::tally::{Place, Tally};
 
 /// The current state of one `AppContext`, or of an application that was found in the clusters.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct ContextView {
     /// Its id; none for an application that was found.
     pub id: Option<ContextId>,
     /// The group that was instantiated, from the context's metadata, or the application that was found; none
-    /// for the contexts of clusters.
+    /// for the contexts of clusters and of logical clouds.
     pub meta: Option<DigName>,
+    /// The context that its statuses and reports are kept in: itself, or that of the first instance of its group;
+    /// none for an application that was found.
+    pub status_context: Option<ContextId>,
+    /// The contexts that were instantiated for this one, as it names them.
+    pub children: Vec<ContextId>,
     /// Its stored status; none if none is stored yet.
     pub status: Option<ContextStatus>,
     /// Its apps, in the order of the answer.
@@ -61,6 +66,7 @@ pub struct ClusterView {
     faults: Vec<Arc<str>>,
     /// Faults of the cluster as a whole, shared by all its views.
     cluster_faults: Arc<[Arc<str>]>,
+    connectivity: Connectivity,
     /// Shared with views that differ only in staleness or faults.
     rows: Arc<Rows>,
 }
@@ -104,6 +110,7 @@ impl ClusterView {
             report,
             faults,
             cluster_faults: Arc::default(),
+            connectivity: Connectivity::Unknown,
             rows: Arc::new(rows),
         };
         let tally = view.count();
@@ -142,6 +149,7 @@ impl ClusterView {
             report,
             faults,
             cluster_faults: Arc::clone(&self.cluster_faults),
+            connectivity: self.connectivity,
             rows: Arc::clone(&self.rows),
         }
     }
@@ -151,6 +159,15 @@ impl ClusterView {
     pub fn with_cluster_faults(self, cluster_faults: Arc<[Arc<str>]>) -> Self {
         Self {
             cluster_faults,
+            ..self
+        }
+    }
+
+    /// The same view of a cluster that is reached, or not.
+    #[must_use]
+    pub fn with_connectivity(self, connectivity: Connectivity) -> Self {
+        Self {
+            connectivity,
             ..self
         }
     }
@@ -169,6 +186,12 @@ impl ClusterView {
     /// The cluster.
     pub fn cluster(&self) -> &ClusterName {
         &self.cluster
+    }
+
+    /// The outcome of the last attempt to reach the cluster: `Available` where it reports itself, also while that
+    /// report is stale; else as its orchestrator stored it, and `Unknown` where it stored none.
+    pub fn connectivity(&self) -> Connectivity {
+        self.connectivity
     }
 
     /// State of its report: none yet, or received and possibly stale.

@@ -6,11 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use kindsight_model::ContextId;
+use kindsight_model::{Connectivity, ContextId};
 
 use super::stored::{Manifest, StoredApp, StoredCluster, StoredContext, StoredResource};
 use super::{AppSnapshot, ClusterSnapshot, ContextSnapshot, ResourceSnapshot};
-use crate::{Connectivity, Unreadable};
+use crate::Unreadable;
 
 /// A context and the contexts that it refers to.
 pub(super) struct Merge {

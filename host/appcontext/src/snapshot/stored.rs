@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use kindsight_model::{ClusterName, ContextId, ContextStatus, Hook, RsyncStatus};
+use kindsight_model::{ClusterName, Connectivity, ContextId, ContextStatus, Hook, RsyncStatus};
 use kindsight_store::{Entry, Range, Revision};
 
 use super::decode::{self, Decoded};
@@ -16,7 +16,7 @@ use crate::instruction::{AppDependency, AppOrder, ResourceDependency, ResourceOr
 use crate::keys::{self, ClusterKey, ContextKey, ContextKeys};
 use crate::status::StatusValue;
 use crate::value::WHY_CHARS_MAX;
-use crate::{Connectivity, ContextMeta, DependsOn, Unreadable};
+use crate::{ContextMeta, DependsOn, Unreadable};
 
 /// The text that rsync stores in the status context instead of the manifest of another context.
 pub(super) const NO_MANIFEST: &str = "nil";

@@ -169,7 +169,7 @@ fn a_damaged_value_costs_only_itself() {
             ),
             (
                 "app/a/cluster/p+c/readystatus/",
-                "unknown variant `Perhaps`, expected `Available` or `Retrying` at line 1 column 9",
+                "unknown variant `Perhaps`, expected one of `Available`, `Retrying`, `Unknown` at line 1 column 9",
             ),
             (
                 "app/a/cluster/p+c/resource/noKind/",

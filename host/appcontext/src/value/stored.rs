@@ -1,6 +1,6 @@
 //! Values by their type: the form in which each is stored.
 
-use kindsight_model::{ContextId, ContextStatus, RsyncStatus};
+use kindsight_model::{Connectivity, ContextId, ContextStatus, RsyncStatus};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::instruction::{
     AppDependency, AppOrder, AppsDependency, ResourceDependency, ResourceOrder,
 };
-use crate::status::{Connectivity, StatusValue};
+use crate::status::StatusValue;
 use crate::{ContextMeta, Error, Result, go_json};
 
 /// A value of any form, as JSON text.

@@ -21,6 +21,7 @@ impl ApplicationState {
             namespace: "".into(),
             status: None,
             status_context: None,
+            context_meta: None,
             faults: Vec::new(),
             apps: Vec::new(),
             shown_by: Arc::clone(set),

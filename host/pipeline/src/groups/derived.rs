@@ -1,14 +1,20 @@
-//! Groups and clusters that nobody recorded here, derived from the `AppContext`s of another orchestrator.
+//! Groups, clusters and logical clouds that nobody recorded here, derived from the `AppContext`s of another
+//! orchestrator.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use kindsight_appcontext::ContextSnapshot;
-use kindsight_model::{ClusterName, ContextId, ContextStatus, DigName, LifecycleState};
+use kindsight_appcontext::{ContextMeta, ContextSnapshot};
+use kindsight_model::{
+    ContextId, ContextStatus, DigName, LifecycleState, LogicalCloudName, RecordSubject,
+};
 use kindsight_status::{ActionView, RecordView};
 use kindsight_store::Revision;
 
 /// The app of a context that holds the network intents of a cluster.
 const NETWORK_INTENTS: &str = "network-intents";
+
+/// The app of a context that makes a logical cloud.
+const LOGICAL_CLOUD: &str = "logical-cloud";
 
 /// The word of a context that is written and that nobody began to send.
 const CREATED: &str = "Created";
@@ -16,20 +22,15 @@ const CREATED: &str = "Created";
 /// Words of a context that an update replaces, or has replaced.
 const REPLACED: [&str; 4] = ["Updating", "Updated", "UpdatedFailed", "UpdateFailed"];
 
-/// A group or a cluster that has instances.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Subject {
-    Group(DigName),
-    Cluster(ClusterName),
-}
-
-/// A context as an instance of a group or of clusters.
+/// A context as an instance of a group, of a logical cloud or of clusters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Instance {
-    /// The group that it instantiates, or the clusters that its network intents are for.
-    subjects: BTreeSet<Subject>,
+    /// The group or the logical cloud that it instantiates, or the clusters that its network intents are for.
+    subjects: BTreeSet<RecordSubject>,
     /// Contexts that were made for this one, which are nobody's instances.
     children: BTreeSet<ContextId>,
+    /// The context that its statuses are kept in.
+    status_context: ContextId,
     created: Revision,
     status: Option<ContextStatus>,
     status_changed: Option<Revision>,
@@ -39,10 +40,10 @@ pub(crate) struct Instance {
 impl Instance {
     pub(crate) fn of(context: &ContextSnapshot) -> Self {
         let meta = context.meta.as_ref();
-        let children = meta.map_or(&[][..], |it| &it.child_context_ids);
         Self {
             subjects: subjects(context),
-            children: children.iter().filter_map(|id| id.parse().ok()).collect(),
+            children: meta.into_iter().flat_map(ContextMeta::children).collect(),
+            status_context: context.status_context.clone(),
             created: context.created,
             status: context.status.clone(),
             status_changed: context.status_changed,
@@ -81,26 +82,41 @@ impl Instance {
     }
 }
 
-/// The group of a context, or the clusters that its network intents are for. None of a logical cloud's.
-fn subjects(context: &ContextSnapshot) -> BTreeSet<Subject> {
+/// The group or the logical cloud of a context, or the clusters that its network intents are for.
+fn subjects(context: &ContextSnapshot) -> BTreeSet<RecordSubject> {
     let meta = context.meta.as_ref();
     if let Some(meta) = meta.filter(|it| !it.dig.is_empty()) {
         let name = DigName::new(&meta.project, &meta.composite_app, &meta.version, &meta.dig);
         let name = name.ok().filter(|it| !it.is_found());
-        return name.map(Subject::Group).into_iter().collect();
+        return name.map(RecordSubject::Group).into_iter().collect();
+    }
+    if let Some(meta) = meta.filter(|it| !it.logical_cloud.is_empty() && makes_cloud(context)) {
+        let name = LogicalCloudName::new(&meta.project, &meta.logical_cloud);
+        return name
+            .ok()
+            .map(RecordSubject::LogicalCloud)
+            .into_iter()
+            .collect();
     }
     let intents = context.apps.iter().filter(|it| it.name == NETWORK_INTENTS);
     let clusters = intents.flat_map(|app| &app.clusters);
     clusters
-        .map(|it| Subject::Cluster(it.cluster.clone()))
+        .map(|it| RecordSubject::Cluster(it.cluster.clone()))
         .collect()
+}
+
+/// Returns whether a context makes its logical cloud, and is not something else of that one. A cloud of level 0
+/// may have no app.
+fn makes_cloud(context: &ContextSnapshot) -> bool {
+    let apps = &context.apps;
+    apps.is_empty() || apps.iter().any(|it| it.name == LOGICAL_CLOUD)
 }
 
 /// The instances of every context.
 #[derive(Default)]
 pub(crate) struct Derived {
     instances: BTreeMap<ContextId, Instance>,
-    by_subject: HashMap<Subject, BTreeSet<ContextId>>,
+    by_subject: HashMap<RecordSubject, BTreeSet<ContextId>>,
     /// The contexts that a context was made for.
     parents: HashMap<ContextId, BTreeSet<ContextId>>,
 }
@@ -108,11 +124,15 @@ pub(crate) struct Derived {
 impl Derived {
     /// Replaces the instance that a context is; none if it was deleted. Returns the subjects whose record may
     /// have changed.
-    pub(crate) fn set(&mut self, id: &ContextId, instance: Option<Instance>) -> BTreeSet<Subject> {
+    pub(crate) fn set(
+        &mut self,
+        id: &ContextId,
+        instance: Option<Instance>,
+    ) -> BTreeSet<RecordSubject> {
         if self.instances.get(id) == instance.as_ref() {
             return BTreeSet::new();
         }
-        let mut changed = BTreeSet::new();
+        let mut changed = self.concerned(id);
         if let Some(before) = self.instances.remove(id) {
             for subject in &before.subjects {
                 take(&mut self.by_subject, subject, id);
@@ -120,7 +140,6 @@ impl Derived {
             for child in &before.children {
                 take(&mut self.parents, child, id);
             }
-            changed.extend(self.subjects_of(&before));
         }
         if let Some(after) = instance {
             for subject in &after.subjects {
@@ -131,18 +150,17 @@ impl Derived {
                 let parents = self.parents.entry(child.clone()).or_default();
                 parents.insert(id.clone());
             }
-            changed.extend(self.subjects_of(&after));
             self.instances.insert(id.clone(), after);
+            changed.extend(self.concerned(id));
         }
         changed
     }
 
-    /// The subjects of an instance and of its children.
-    fn subjects_of(&self, instance: &Instance) -> BTreeSet<Subject> {
-        let children = instance.children.iter();
-        let children = children.filter_map(|id| self.instances.get(id));
-        let all = children.chain([instance]).flat_map(|it| &it.subjects);
-        all.cloned().collect()
+    /// The subjects of a context and of all that were made for it: whose child each of those is follows from it.
+    fn concerned(&self, id: &ContextId) -> BTreeSet<RecordSubject> {
+        let ids = self.below(id).into_iter().chain([id]);
+        let instances = ids.filter_map(|id| self.instances.get(id));
+        instances.flat_map(|it| &it.subjects).cloned().collect()
     }
 
     /// Returns whether a context was made for another one. Of those that name each other in a circle none was.
@@ -171,29 +189,36 @@ impl Derived {
         below
     }
 
-    /// The record of a group or a cluster, as far as its contexts tell; none without instances.
-    pub(crate) fn record(&self, subject: &Subject) -> Option<RecordView> {
+    /// The revision at which a context was created; none of one that is not there.
+    pub(crate) fn created(&self, id: &ContextId) -> Option<Revision> {
+        self.instances.get(id).map(|it| it.created)
+    }
+
+    /// The record of a subject, as far as those of its contexts tell that are `asked` for; none without any.
+    pub(crate) fn record(
+        &self,
+        subject: &RecordSubject,
+        asked: impl Fn(&ContextId, Revision) -> bool,
+    ) -> Option<RecordView> {
         let ids = self.by_subject.get(subject)?.iter();
         let instances = ids.filter_map(|id| Some((id, self.instances.get(id)?)));
         let mut instances: Vec<(&ContextId, &Instance)> = instances
-            .filter(|(id, it)| it.is_begun() && !self.is_child(id))
+            .filter(|(id, it)| it.is_begun() && !self.is_child(id) && asked(id, it.created))
             .collect();
         instances.sort_by_key(|(id, it)| (it.created, *id));
         let sent = match subject {
-            Subject::Group(_) => LifecycleState::Instantiated,
-            Subject::Cluster(_) => LifecycleState::Applied,
+            RecordSubject::Group(_) | RecordSubject::LogicalCloud(_) => {
+                LifecycleState::Instantiated
+            }
+            RecordSubject::Cluster(_) => LifecycleState::Applied,
         };
-        let actions = actions(&instances, sent)?;
-        Some(RecordView {
-            profile: None,
-            actions,
-        })
+        actions(&instances, sent)
     }
 }
 
-/// Actions that lead to what is known of instances, which come in the order of their creation; none without
-/// any. The last action is about the current one.
-fn actions(instances: &[(&ContextId, &Instance)], sent: LifecycleState) -> Option<Vec<ActionView>> {
+/// The record of actions that lead to what is known of instances, which come in the order of their creation; none
+/// without any. The last action is about the current one.
+fn actions(instances: &[(&ContextId, &Instance)], sent: LifecycleState) -> Option<RecordView> {
     let by_change = |(_, it): &&(&ContextId, &Instance)| (!it.is_replaced(), it.status_changed);
     // Of equal ones the last, which is the newest.
     let (current, instance) = instances.iter().max_by_key(by_change)?;
@@ -204,6 +229,7 @@ fn actions(instances: &[(&ContextId, &Instance)], sent: LifecycleState) -> Optio
             instance: Some(id.clone()),
             // When it was done is nowhere in a context.
             time: "".into(),
+            revision: 0,
         });
     };
     let is_newest = instances.last().is_some_and(|(id, _)| id == current);
@@ -227,7 +253,11 @@ fn actions(instances: &[(&ContextId, &Instance)], sent: LifecycleState) -> Optio
     if let Some(end) = instance.end() {
         add(end, current);
     }
-    Some(actions)
+    Some(RecordView {
+        status_context: Some(instance.status_context.clone()),
+        actions,
+        ..RecordView::default()
+    })
 }
 
 fn take<K: std::hash::Hash + Eq>(

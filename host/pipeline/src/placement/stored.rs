@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 use std::sync::{Arc, LazyLock};
 
-use kindsight_appcontext::Connectivity;
-use kindsight_model::{Coverage, CoveredKinds, DeploymentId, Object, Rejected, decode_status};
+use kindsight_model::{
+    Connectivity, Coverage, CoveredKinds, DeploymentId, Object, Rejected, decode_status,
+};
 use kindsight_status::Staleness as Shown;
 
 use super::Placement;
@@ -176,6 +177,16 @@ impl Placement {
             Some(Connectivity::Retrying) => {}
             _ => self.staleness.reached(),
         }
+    }
+
+    /// The outcome of the last attempt to reach the cluster: our own where it reports itself, else the
+    /// orchestrator's. While our own cannot reach it, the report is stale.
+    pub(super) fn connectivity(&self) -> Connectivity {
+        let is_live = self.reported.is_some() && !self.staleness.is_remembered();
+        if is_live {
+            return Connectivity::Available;
+        }
+        self.stored.connectivity.unwrap_or(Connectivity::Unknown)
     }
 
     /// Marks the report as stale since the store that it comes from is away. Returns whether that changes

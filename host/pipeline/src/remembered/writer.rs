@@ -95,8 +95,10 @@ impl Writer {
                     }
                     ChangedSubject::Dig(_)
                     | ChangedSubject::Cluster(_)
+                    | ChangedSubject::LogicalCloud(_)
                     | ChangedSubject::Connection(_)
-                    | ChangedSubject::Store => {}
+                    | ChangedSubject::Store
+                    | ChangedSubject::StateStore => {}
                 },
                 Err(Lagged::Missed(_)) => self.is_all_changed = true,
                 Ok(None) | Err(Lagged::Closed) => return,

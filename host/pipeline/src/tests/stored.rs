@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use kindsight_appcontext::{AppContexts, Connectivity};
+use kindsight_appcontext::AppContexts;
 use kindsight_clusters::ClusterEvent;
-use kindsight_model::{ClusterName, ContextId};
+use kindsight_model::{ClusterName, Connectivity, ContextId};
 use kindsight_status::Report;
 use kindsight_store::{Batch, Connection};
 

@@ -21,6 +21,23 @@ async fn a_cluster_has_a_status() {
 }
 
 #[tokio::test]
+async fn a_logical_cloud_has_a_status() {
+    let json = get(&format!("{LOGICAL_CLOUD_STATUS}?type=cluster"))
+        .await
+        .json();
+    assert_eq!(
+        (&json["project"], &json["name"]),
+        (&"testvfw".into(), &"lc1".into())
+    );
+    assert_eq!(json["cluster-status"]["Unknown"], 1);
+    assert_eq!(json["state"]["Actions"][0]["Revision"], 1);
+    let wrong = LOGICAL_CLOUD_STATUS.replace("lc1", "l%20c");
+    let answer = get(&wrong).await;
+    answer.problem(StatusCode::BAD_REQUEST);
+    assert_eq!(answer.json()["problems"][0]["parameter"], "logical-cloud");
+}
+
+#[tokio::test]
 async fn head_is_answered_without_a_body() {
     let router = router(state(Limits::default()));
     let answer = send(router, "HEAD", STATUS, Body::empty()).await;
@@ -68,9 +85,11 @@ async fn everything_that_is_wrong_with_a_query_is_named() {
 async fn what_does_not_exist_is_not_found() {
     let missing_dig = STATUS.replace("/v1/", "/v2/");
     let missing_cluster = CLUSTER_STATUS.replace("edge01", "edge02");
+    let missing_cloud = LOGICAL_CLOUD_STATUS.replace("lc1", "lc2");
     for (uri, parameter) in [
         (&*missing_dig, "deployment-intent-group"),
         (&*missing_cluster, "cluster"),
+        (&*missing_cloud, "logical-cloud"),
         (&format!("{STATUS}?app=x"), "app"),
         (&format!("{STATUS}?instance=12"), "instance"),
     ] {

@@ -75,14 +75,12 @@ fn shop_view(phase: Phase) -> ContextView {
         faults: Vec::new(),
     };
     ContextView {
-        id: None,
         meta: Some(shop()),
-        status: None,
         apps: vec![AppView {
             name: "front".into(),
             clusters: vec![Arc::new(project(input, None, 0))],
         }],
-        faults: Vec::new(),
+        ..ContextView::default()
     }
 }
 

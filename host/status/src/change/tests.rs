@@ -78,7 +78,7 @@ fn subject(placed: &[Placed], query: &StatusQuery) -> Subject {
 fn status<'s>(subject: &'s Subject, query: &StatusQuery) -> Status<'s, Resources<'s>> {
     match subject.answer(query).unwrap() {
         StatusAnswer::Status(status) => *status,
-        StatusAnswer::Instances(_) => panic!("a list of instances"),
+        other => panic!("{other:?}"),
     }
 }
 
@@ -182,11 +182,9 @@ fn a_list_tells_which_applications_changed_and_which_are_gone() {
             let reported = Some((Some(vec![Some(phase), Some(0), None, None]), false));
             let apps = apps(&[vec![reported]]);
             crate::ContextView {
-                id: None,
                 meta: Some(name(of)),
-                status: None,
                 apps,
-                faults: Vec::new(),
+                ..crate::ContextView::default()
             }
         });
         model.publish_found(&name(of), view);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kindsight_api::status::QueryType;
-use kindsight_model::{ClusterName, ContextId, DigName};
+use kindsight_model::{ClusterName, ContextId, DigName, LogicalCloudName};
 
 use super::{ChangedSubject, Snapshot};
 use crate::problem::{KNOWN_COUNTED_MAX, KNOWN_SHOWN_MAX, QueryError, known, not_found, unknown};
@@ -17,7 +17,7 @@ use crate::view::ContextView;
 /// more to know that there are others.
 pub(super) const NEAR_MAX: usize = KNOWN_SHOWN_MAX + KNOWN_COUNTED_MAX + 1;
 
-/// An instance that the record of a group or a cluster does not name.
+/// An instance that the record of what is asked for does not name.
 pub(super) struct UnknownInstance {
     id: ContextId,
     record: Arc<RecordView>,
@@ -75,7 +75,7 @@ impl Snapshot {
         near.take(NEAR_MAX).cloned().collect()
     }
 
-    /// The subject of a query about a group or a cluster with this record.
+    /// The subject of a query about a group, a cluster or a logical cloud with this record.
     pub(super) fn subject(
         &self,
         name: Name,
@@ -98,6 +98,7 @@ impl Snapshot {
             instance: instance.cloned(),
             context: instance.and_then(|id| self.contexts.get(id)).cloned(),
             store: self.store.clone(),
+            state_store: self.state_store.clone().filter(|_| !record.is_own),
             is_found: false,
         })
     }
@@ -114,6 +115,8 @@ pub struct Subject {
     pub(crate) context: Option<Arc<ContextView>>,
     /// The store that the context was read from, while it is away.
     pub(crate) store: Option<Arc<StoreAway>>,
+    /// The store of lifecycle states that the record comes from, while it is away.
+    pub(crate) state_store: Option<Arc<StoreAway>>,
     /// True for an application that nobody recorded: nothing of it was sent.
     is_found: bool,
 }
@@ -127,15 +130,16 @@ impl Subject {
             instance: None,
             context: Some(view),
             store: None,
+            state_store: None,
             is_found: true,
         }
     }
 
-    /// The group or the application that it is; none for a cluster's own resources.
+    /// The group or the application that it is; none for the resources of a cluster or of a logical cloud.
     pub(crate) fn dig(&self) -> Option<&DigName> {
         match &self.name {
             Name::Dig(name) => Some(name),
-            Name::Cluster(_) => None,
+            Name::Cluster(_) | Name::LogicalCloud(_) => None,
         }
     }
 
@@ -150,8 +154,12 @@ impl Subject {
             ChangedSubject::Context(id) => self.instance.as_ref() == Some(id),
             ChangedSubject::Dig(name) | ChangedSubject::Found(name) => self.dig() == Some(name),
             ChangedSubject::Cluster(name) => matches!(&self.name, Name::Cluster(it) if it == name),
+            ChangedSubject::LogicalCloud(name) => {
+                matches!(&self.name, Name::LogicalCloud(it) if it == name)
+            }
             ChangedSubject::Connection(_) => false,
             ChangedSubject::Store => !self.is_found,
+            ChangedSubject::StateStore => !self.is_found && !self.record.is_own,
         }
     }
 
@@ -182,4 +190,5 @@ impl Subject {
 pub(crate) enum Name {
     Dig(DigName),
     Cluster(ClusterName),
+    LogicalCloud(LogicalCloudName),
 }

@@ -1,6 +1,6 @@
 //! Subscriptions to the changes of the read model.
 
-use kindsight_model::{ClusterName, ContextId, DigName};
+use kindsight_model::{ClusterName, ContextId, DigName, LogicalCloudName};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
@@ -26,12 +26,16 @@ pub enum Subject {
     Dig(DigName),
     /// The record of a cluster.
     Cluster(ClusterName),
+    /// The record of a logical cloud.
+    LogicalCloud(LogicalCloudName),
     /// The view of an application that was found in the clusters.
     Found(DigName),
     /// The connection to a cluster.
     Connection(ClusterName),
     /// The connection to the store of contexts.
     Store,
+    /// The connection to the store of lifecycle states.
+    StateStore,
 }
 
 /// The reason why a subscription returned no change.

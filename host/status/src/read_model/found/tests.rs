@@ -14,11 +14,9 @@ fn shop() -> DigName {
 
 fn view(apps: Vec<AppView>) -> ContextView {
     ContextView {
-        id: None,
         meta: Some(shop()),
-        status: None,
         apps,
-        faults: Vec::new(),
+        ..ContextView::default()
     }
 }
 

@@ -1,0 +1,96 @@
+//! States that an orchestrator keeps beside its contexts, and the records that they and the contexts make.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use kindsight_model::{ContextId, RecordSubject, StateInfo};
+use kindsight_status::{ActionView, RecordView};
+
+use super::derived::Derived;
+
+/// The states that are known.
+#[derive(Default)]
+pub(crate) struct States {
+    known: BTreeMap<RecordSubject, StateInfo>,
+    /// The subjects whose actions name a context.
+    named_by: HashMap<ContextId, BTreeSet<RecordSubject>>,
+}
+
+impl States {
+    /// The subjects that have a state.
+    pub(crate) fn subjects(&self) -> impl Iterator<Item = &RecordSubject> {
+        self.known.keys()
+    }
+
+    /// The subjects whose actions name a context.
+    pub(crate) fn named_by(&self, id: &ContextId) -> impl Iterator<Item = &RecordSubject> {
+        self.named_by.get(id).into_iter().flatten()
+    }
+
+    /// Takes over the state of a subject; none where it is gone.
+    pub(crate) fn set(&mut self, subject: &RecordSubject, info: Option<StateInfo>) {
+        for id in named(self.known.get(subject)) {
+            if let Some(subjects) = self.named_by.get_mut(id) {
+                subjects.remove(subject);
+                if subjects.is_empty() {
+                    self.named_by.remove(id);
+                }
+            }
+        }
+        for id in named(info.as_ref()) {
+            let subjects = self.named_by.entry(id.clone()).or_default();
+            subjects.insert(subject.clone());
+        }
+        match info {
+            Some(info) => drop(self.known.insert(subject.clone(), info)),
+            None => drop(self.known.remove(subject)),
+        }
+    }
+
+    /// The record of a subject that is not recorded here; none where nobody knows it.
+    pub(crate) fn record(&self, subject: &RecordSubject, derived: &Derived) -> Option<RecordView> {
+        match self.known.get(subject) {
+            Some(info) => Some(merged(subject, info, derived)),
+            None => derived.record(subject, |_, _| true),
+        }
+    }
+}
+
+/// The actions that an orchestrator keeps, then those that the contexts tell of which it was still to note: an
+/// instantiation is written to the contexts first.
+///
+/// Those are the contexts that no action names and that were created after all that actions name. Of older ones
+/// nothing is said: the history is what the orchestrator keeps.
+fn merged(subject: &RecordSubject, info: &StateInfo, derived: &Derived) -> RecordView {
+    let named = named(Some(info));
+    let last = named.iter().filter_map(|id| derived.created(id)).max();
+    let newer = derived.record(subject, |id, created| {
+        !named.contains(id) && last.is_none_or(|last| created > last)
+    });
+    let newer = newer.unwrap_or_default();
+    RecordView {
+        profile: None,
+        status_context: newer.status_context.or_else(|| info.status_context.clone()),
+        actions: [views(info), newer.actions].concat(),
+        is_own: false,
+    }
+}
+
+fn views(info: &StateInfo) -> Vec<ActionView> {
+    let actions = info.actions.iter().map(|action| ActionView {
+        state: action.state,
+        instance: action.instance.clone(),
+        time: Arc::clone(&action.time),
+        revision: action.revision,
+    });
+    actions.collect()
+}
+
+/// The contexts that the actions of a state name.
+fn named(info: Option<&StateInfo>) -> BTreeSet<&ContextId> {
+    let actions = info.into_iter().flat_map(|it| &it.actions);
+    actions.filter_map(|it| it.instance.as_ref()).collect()
+}
+
+#[cfg(test)]
+mod tests;
