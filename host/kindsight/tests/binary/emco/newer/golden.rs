@@ -86,12 +86,23 @@ impl Golden {
         };
         (head != expected || !is_same).then(|| {
             let (name, asked) = (&self.name, &self.path);
-            format!(
-                "{name}: GET {asked}\n  expected {expected}\n  {}  got {head}\n  {body}",
-                self.body
-            )
+            let (right, got) = from_difference(&self.body, &body);
+            format!("{name}: GET {asked}\n  expected {expected} …{right}\n  got      {head} …{got}")
         })
     }
+}
+
+/// Both texts from a little before where they differ.
+fn from_difference(left: &str, right: &str) -> (String, String) {
+    let same = left.chars().zip(right.chars());
+    let same = same.take_while(|(left, right)| left == right).count();
+    let rest = |text: &str| {
+        text.chars()
+            .skip(same.saturating_sub(40))
+            .take(400)
+            .collect()
+    };
+    (rest(left), rest(right))
 }
 
 /// JSON without space between its tokens, and with the characters escaped that Go's encoder escapes.
