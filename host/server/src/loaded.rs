@@ -128,9 +128,7 @@ impl Loaded {
                 component_bytes_max: self.settings.interpreter_limits.component_bytes_max,
                 replaces_built_in: self.settings.replace_built_in,
             };
-            let catalog = Arc::clone(&self.catalog);
-            let watching = watch_directory(catalog, directory, tasks.shutdown());
-            tasks.spawn("watcher of the directory of interpreters", watching);
+            begin_to_watch(tasks, Arc::clone(&self.catalog), directory);
         }
         let state = AppState {
             read_model: Arc::clone(&self.read_model),
@@ -140,6 +138,7 @@ impl Loaded {
             notes: notes(self.catalog, self.read_model),
             clock: Arc::new(now_ms),
             access: Arc::new(self.settings.access),
+            dialect: self.settings.dialect,
             limits: self.settings.rest_limits,
         };
         answer(tasks, listener, state);
@@ -161,6 +160,12 @@ fn open_catalog(settings: &Settings, swapped: &Arc<Notify>) -> Result<Catalog, E
         on_swap: Box::new(move || swapped.notify_one()),
     };
     Ok(Catalog::open(options)?)
+}
+
+/// Begins to watch the directory of interpreters.
+fn begin_to_watch(tasks: &Tasks, catalog: Arc<Catalog>, directory: ComponentDirectory) {
+    let watching = watch_directory(catalog, directory, tasks.shutdown());
+    tasks.spawn("watcher of the directory of interpreters", watching);
 }
 
 /// Begins to remove contexts that were never completed.
