@@ -4,7 +4,7 @@ use axum::http::{HeaderMap, header};
 use kindsight_api::emco::MEDIA_TYPE as V22;
 use kindsight_api::status::{Dialect, Listing, MEDIA_TYPE as SPECIFICATION};
 
-/// The most media ranges of a request that are read; others count as not there.
+/// The most media ranges in `Accept` that are read; others count as not there.
 const RANGES_MAX: usize = 32;
 /// Full weight of a media range, in thousandths.
 const FULL: u16 = 1000;

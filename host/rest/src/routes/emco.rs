@@ -14,9 +14,9 @@ use crate::routes::status::is_probably_small;
 
 /// The header that tells what may be out of date: the answers of this dialect have no member for it.
 const WARNING: HeaderName = HeaderName::from_static("warning");
-/// The longest text of an error, in bytes.
+/// The longest text of an error in EMCO's newer dialect, in bytes.
 const TEXT_BYTES_MAX: usize = 4096;
-/// The longest text in that header, in characters.
+/// The longest text in the header `Warning`, in characters.
 const WARNING_CHARS_MAX: usize = 300;
 
 /// A status query in EMCO's newer dialect.
