@@ -53,6 +53,11 @@ pub struct ApplicationList<'a> {
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = StoreState<'a>)]
     pub store: Option<StoreState<'a>>,
+    /// The store of lifecycle states that an orchestrator keeps beside its `AppContext`s, while it is away: groups
+    /// that it alone tells of are those that were last read.
+    #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = StoreState<'a>)]
+    pub state_store: Option<StoreState<'a>>,
 }
 
 /// One application with the state of all its resources together.

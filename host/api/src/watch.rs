@@ -141,6 +141,10 @@ pub struct ApplicationsChange<'a> {
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = StoreState<'a>)]
     pub store: Option<StoreState<'a>>,
+    /// The store of lifecycle states as it is now, while it is away.
+    #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = StoreState<'a>)]
+    pub state_store: Option<StoreState<'a>>,
 }
 
 /// The name of an application that is gone.

@@ -81,6 +81,8 @@ pub struct Listed<N, R> {
     pub records: Vec<(N, R)>,
     /// The records that could not be read. They are left as they are.
     pub unreadable: Vec<Unreadable>,
+    /// The names of those, where their keys tell them.
+    pub unreadable_names: Vec<N>,
     /// The revision up to which all changes are in the list. Newer ones may be in it too.
     pub revision: Revision,
 }
@@ -223,23 +225,26 @@ impl Records {
         let mut listed = Listed {
             records: Vec::new(),
             unreadable: Vec::new(),
+            unreadable_names: Vec::new(),
             revision: range.revision,
         };
         for entry in range.entries {
             let (key, stored) = (entry.key, entry.value);
-            match (name_of(&key), decode(&key, &stored)) {
-                (Some(name), Ok(record)) => listed.records.push((name, record)),
-                (None, _) => listed.unreadable.push(Unreadable {
-                    key,
-                    why: "the key is not one of a record".to_owned(),
-                }),
-                (_, Err(Error::Unreadable { key, why })) => {
+            let Some(name) = name_of(&key) else {
+                let why = "the key is not one of a record".to_owned();
+                listed.unreadable.push(Unreadable { key, why });
+                continue;
+            };
+            match decode(&key, &stored) {
+                Ok(record) => listed.records.push((name, record)),
+                Err(error) => {
+                    let why = match error {
+                        Error::Unreadable { why, .. } => why,
+                        error => error.to_string(),
+                    };
                     listed.unreadable.push(Unreadable { key, why });
+                    listed.unreadable_names.push(name);
                 }
-                (_, Err(error)) => listed.unreadable.push(Unreadable {
-                    key,
-                    why: error.to_string(),
-                }),
             }
         }
         Ok(listed)

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use kindsight_model::{ClusterName, Connectivity, ContextId, ContextStatus, Hook, RsyncStatus};
 use kindsight_store::Revision;
 
+use crate::keys::ContextKeys;
 use crate::{ContextMeta, DependsOn, Unreadable};
 
 mod decode;
@@ -50,6 +51,14 @@ pub struct ContextSnapshot {
     pub apps: Vec<AppSnapshot>,
     /// The values that could not be understood, in order of their keys. They are missing above.
     pub unreadable: Vec<Unreadable>,
+}
+
+impl ContextSnapshot {
+    /// Returns whether a meta is stored that cannot be read; [`ContextSnapshot::unreadable`] names it.
+    pub fn is_meta_unreadable(&self) -> bool {
+        let meta = ContextKeys::new(&self.id).meta();
+        self.unreadable.iter().any(|it| it.key == meta)
+    }
 }
 
 /// An app of a context.

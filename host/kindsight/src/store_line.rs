@@ -1,4 +1,4 @@
-//! The line about a store that is away.
+//! The lines about stores that are away.
 
 use std::io::{self, Write};
 
@@ -8,13 +8,36 @@ use crate::table::clean;
 
 /// Prints that the store of `AppContext`s is away, where an answer says so.
 pub(crate) fn print(to: &mut impl Write, store: Option<&StoreState<'_>>) -> io::Result<()> {
+    line(
+        to,
+        store,
+        "the store of AppContexts",
+        "this is what was last read from it",
+    )
+}
+
+/// Prints that the store of lifecycle states is away, where an answer says so.
+pub(crate) fn print_state_store(
+    to: &mut impl Write,
+    store: Option<&StoreState<'_>>,
+) -> io::Result<()> {
+    let told = "actions and groups are what was last read from it";
+    line(to, store, "the store of lifecycle states", told)
+}
+
+fn line(
+    to: &mut impl Write,
+    store: Option<&StoreState<'_>>,
+    name: &str,
+    told: &str,
+) -> io::Result<()> {
     let Some(store) = store else {
         return Ok(());
     };
     let since = store.since.map(|it| format!(" since {it}"));
     writeln!(
         to,
-        "the store of AppContexts is {}{}, and this is what was last read from it: {}",
+        "{name} is {}{}, and {told}: {}",
         store.state,
         since.unwrap_or_default(),
         clean(&store.reason)
@@ -27,18 +50,24 @@ mod tests {
 
     #[test]
     fn a_store_that_is_away_is_told_with_its_reason() {
-        let line = |json: &str| {
+        let lines = |json: &str| {
             let mut out = Vec::new();
             let store: Option<StoreState<'_>> = serde_json::from_str(json).unwrap();
             print(&mut out, store.as_ref()).unwrap();
+            print_state_store(&mut out, store.as_ref()).unwrap();
             String::from_utf8(out).unwrap()
         };
-        assert_eq!(line("null"), "");
+        assert_eq!(lines("null"), "");
+        let away = r#"{"state": "away", "since": "2026-11-22T10:00:00Z", "reason": "etcd-0:2379: connection refused"}"#;
+        let lines = lines(away);
+        let lines: Vec<_> = lines.lines().collect();
         assert_eq!(
-            line(
-                r#"{"state": "away", "since": "2026-11-22T10:00:00Z", "reason": "etcd-0:2379: connection refused"}"#
-            ),
-            "the store of AppContexts is away since 2026-11-22T10:00:00Z, and this is what was last read from it: etcd-0:2379: connection refused\n"
+            lines[0],
+            "the store of AppContexts is away since 2026-11-22T10:00:00Z, and this is what was last read from it: etcd-0:2379: connection refused"
+        );
+        assert_eq!(
+            lines[1],
+            "the store of lifecycle states is away since 2026-11-22T10:00:00Z, and actions and groups are what was last read from it: etcd-0:2379: connection refused"
         );
     }
 }

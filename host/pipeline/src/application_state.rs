@@ -28,8 +28,8 @@ pub(crate) struct ApplicationState {
     status: Option<ContextStatus>,
     /// The context whose id labels its objects; none of an application that was found.
     status_context: Option<ContextId>,
-    /// The contexts that were made for it.
-    children: Vec<ContextId>,
+    /// Its meta as it was last read.
+    context_meta: Option<ContextMeta>,
     faults: Vec<Arc<str>>,
     /// Of a context in its order; of an application that was found in the order of their names.
     apps: Vec<(Arc<str>, Vec<Placement>)>,
@@ -101,14 +101,43 @@ impl ApplicationState {
         Self {
             meta: meta.and_then(dig_name),
             namespace: Arc::clone(&namespace),
-            children: meta.map_or_else(Vec::new, ContextMeta::children),
             status: snapshot.status,
             status_context: Some(snapshot.status_context.clone()),
             faults: faults.collect(),
+            context_meta: snapshot.meta,
             apps: snapshot.apps.into_iter().map(app).collect(),
             shown_by,
             last_report,
         }
+    }
+
+    /// A context of which nothing could be read yet.
+    pub(crate) fn unread(fault: Arc<str>, set: &Arc<Published>) -> Self {
+        Self {
+            meta: None,
+            namespace: "".into(),
+            status: None,
+            status_context: None,
+            context_meta: None,
+            faults: vec![fault],
+            apps: Vec::new(),
+            shown_by: Arc::clone(set),
+            last_report: 0,
+        }
+    }
+
+    /// Its meta as it was last read.
+    pub(crate) fn context_meta(&self) -> Option<&ContextMeta> {
+        self.context_meta.as_ref()
+    }
+
+    /// Adds a fault. Returns whether it is new.
+    pub(crate) fn add_fault(&mut self, fault: Arc<str>) -> bool {
+        let is_new = !self.faults.contains(&fault);
+        if is_new {
+            self.faults.push(fault);
+        }
+        is_new
     }
 
     /// Takes over what clusters reported for another instance of the same group, where they have not reported for
@@ -267,11 +296,12 @@ impl ApplicationState {
             name: Arc::clone(name),
             clusters: placements.iter().filter_map(Placement::view).collect(),
         });
+        let children = self.context_meta.as_ref();
         ContextView {
             id: key.context().cloned(),
             meta: self.meta.clone(),
             status_context: self.status_context.clone(),
-            children: self.children.clone(),
+            children: children.map_or_else(Vec::new, ContextMeta::children),
             status: self.status.clone(),
             apps: apps.collect(),
             faults: self.faults.clone(),

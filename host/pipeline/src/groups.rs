@@ -4,15 +4,15 @@
 //! A record of ours wins. Records are published where they changed alone.
 
 pub(crate) mod derived;
+pub(crate) mod own;
 mod states;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 
-use kindsight_appcontext::{Action, Error, Listed, Records};
+use kindsight_appcontext::{Error, Records};
 use kindsight_model::{ContextId, RecordSubject, StateInfo, StatesNews};
-use kindsight_status::{ActionView, ReadModel, RecordView, StoreAway};
-use kindsight_store::{Revision, chain};
+use kindsight_status::{ReadModel, RecordView, StoreAway};
+use kindsight_store::Revision;
 
 use derived::{Derived, Instance};
 use states::States;
@@ -45,28 +45,16 @@ impl Groups {
         records: &Records,
         read_model: &ReadModel,
     ) -> Result<Revision, Error> {
-        let (digs, clusters) = (records.digs()?, records.clusters()?);
-        let revision = digs.revision;
-        let is_complete = digs.unreadable.is_empty() && clusters.unreadable.is_empty();
-        let digs = readable(digs).into_iter();
-        let digs = digs.map(|(name, it)| {
-            let profile = it.profile.as_deref().map(Arc::from);
-            (RecordSubject::Group(name), view(profile, &it.actions))
-        });
-        let clusters = readable(clusters).into_iter();
-        let clusters =
-            clusters.map(|(name, it)| (RecordSubject::Cluster(name), view(None, &it.actions)));
-        let read: BTreeMap<RecordSubject, RecordView> = digs.chain(clusters).collect();
-        if is_complete {
-            let gone = self.records.keys().filter(|it| !read.contains_key(it));
-            for subject in gone.cloned().collect::<Vec<_>>() {
-                self.set(&subject, None, read_model);
-            }
+        let read = own::read_all(records)?;
+        let is_gone = |it: &&RecordSubject| !read.has(it);
+        let gone: Vec<_> = self.records.keys().filter(is_gone).cloned().collect();
+        for subject in gone {
+            self.set(&subject, None, read_model);
         }
-        for (subject, record) in read {
+        for (subject, record) in read.readable {
             self.set(&subject, Some(record), read_model);
         }
-        Ok(revision)
+        Ok(read.revision)
     }
 
     /// The contexts that a record of ours names; of one that does not exist none.
@@ -165,52 +153,4 @@ impl Groups {
             RecordSubject::LogicalCloud(name) => read_model.publish_logical_cloud(name, record),
         }
     }
-}
-
-/// A record of ours as it is stored now; none where there is none.
-///
-/// # Errors
-/// When it cannot be read.
-pub(crate) fn read(
-    records: &Records,
-    subject: &RecordSubject,
-) -> Result<Option<RecordView>, Error> {
-    Ok(match subject {
-        RecordSubject::Group(name) => records.dig(name)?.map(|it| {
-            let profile = it.profile.as_deref().map(Arc::from);
-            view(profile, &it.actions)
-        }),
-        RecordSubject::Cluster(name) => records.cluster(name)?.map(|it| view(None, &it.actions)),
-        // There are no records of ours of them.
-        RecordSubject::LogicalCloud(_) => None,
-    })
-}
-
-/// Logs records that cannot be read, and returns the rest.
-fn readable<N, R>(listed: Listed<N, R>) -> Vec<(N, R)> {
-    for unreadable in listed.unreadable {
-        let (key, why) = (unreadable.key, unreadable.why);
-        tracing::warn!(key, why, "record not readable; it is left out");
-    }
-    listed.records
-}
-
-fn view(profile: Option<Arc<str>>, actions: &[Action]) -> RecordView {
-    let actions = actions.iter().map(|action| ActionView {
-        state: action.state,
-        instance: action.instance.clone(),
-        time: action.time.as_str().into(),
-        revision: 0,
-    });
-    RecordView {
-        profile,
-        status_context: None,
-        actions: actions.collect(),
-        is_own: true,
-    }
-}
-
-/// Tells that a record cannot be read.
-pub(crate) fn unreadable(subject: &RecordSubject, error: &Error) {
-    tracing::warn!(record = ?subject, error = chain(error), "record not readable; the last readable one stays");
 }

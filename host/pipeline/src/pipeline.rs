@@ -3,18 +3,19 @@
 mod clusters;
 mod contexts;
 mod found;
+mod references;
 mod remember;
 mod reports;
 mod store;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
 use kindsight_appcontext::{AppContexts, Records};
 use kindsight_clusters::Needs;
 use kindsight_interpreter::Interpreters;
-use kindsight_model::{ClusterName, RecordSubject};
+use kindsight_model::{ClusterName, ContextId, RecordSubject};
 use kindsight_status::{ApplicationKey, ConnectionView, ReadModel, Staleness, TransitionCause};
 use kindsight_store::Revision;
 
@@ -29,7 +30,7 @@ use crate::publisher::Publisher;
 use crate::recorded::RecordedApps;
 use crate::swap::Swap;
 use crate::unclaimed::Unclaimed;
-use contexts::References;
+use references::References;
 
 /// Time for which an object of a found application that is there no more is listed, by default.
 pub const GONE_FOR: Duration = Duration::from_mins(10);
@@ -50,6 +51,10 @@ pub struct Pipeline {
     read_again_at_ms: Option<i64>,
     /// When the records are read again that could not be read, in Unix milliseconds.
     records_again_at_ms: Option<i64>,
+    /// Contexts that could not be read while the store answered.
+    unread: BTreeSet<ContextId>,
+    /// When those are read again, in Unix milliseconds.
+    unread_again_at_ms: Option<i64>,
     unclaimed: Unclaimed,
     recorded: RecordedApps,
     /// Clusters that cannot be reached.
@@ -100,6 +105,8 @@ impl Pipeline {
             store_away: None,
             read_again_at_ms: None,
             records_again_at_ms: None,
+            unread: BTreeSet::new(),
+            unread_again_at_ms: None,
             unclaimed: Unclaimed::default(),
             recorded: RecordedApps::default(),
             unreachable: HashMap::new(),

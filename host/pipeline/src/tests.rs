@@ -5,6 +5,7 @@ mod live;
 mod running;
 mod seen;
 mod stage;
+mod states;
 mod stored;
 mod unanswered;
 

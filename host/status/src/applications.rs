@@ -29,6 +29,7 @@ pub const APPLICATIONS_SHOWN_MAX: usize = 10_000;
 pub struct Applications {
     subjects: Vec<Subject>,
     pub(crate) store: Option<StoreAway>,
+    pub(crate) state_store: Option<StoreAway>,
     query: ApplicationQuery,
 }
 
@@ -38,8 +39,11 @@ impl ReadModel {
     /// # Errors
     /// [`QueryError::NotFound`] for a name that no application has, and for a cluster that nobody knows.
     pub fn applications(&self, query: &ApplicationQuery) -> Result<Applications, QueryError> {
-        let (subjects, store) =
-            self.inspect(|snapshot| (snapshot.named(query), snapshot.store_away().cloned()));
+        let (subjects, store, state_store) = self.inspect(|snapshot| {
+            let stores = [snapshot.store_away(), snapshot.state_store_away()];
+            let [store, state_store] = stores.map(Option::<&_>::cloned);
+            (snapshot.named(query), store, state_store)
+        });
         // Texts are written without the lock.
         if let Some(name) = &query.name
             && subjects.is_empty()
@@ -53,6 +57,7 @@ impl ReadModel {
         let applications = Applications {
             subjects,
             store,
+            state_store,
             query: query.clone(),
         };
         self.check_clusters(&applications)?;
@@ -114,6 +119,7 @@ impl Applications {
     pub fn answer(&self) -> ApplicationList<'_> {
         let mut list = ApplicationList {
             store: self.store.as_ref().map(StoreAway::shown),
+            state_store: self.state_store.as_ref().map(StoreAway::shown),
             ..ApplicationList::default()
         };
         let mut more = 0;

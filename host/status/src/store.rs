@@ -101,6 +101,41 @@ mod tests {
     }
 
     #[test]
+    fn what_the_states_are_a_source_of_says_that_they_are_away() {
+        let (model, name) = model();
+        let own = DigName::new("p", "ca", "v1", "own").unwrap();
+        let record = RecordView {
+            is_own: true,
+            ..RecordView::default()
+        };
+        model.publish_dig(&own, Some(record));
+        let query = StatusQuery::default();
+        let listed = model.applications(&ApplicationQuery::default()).unwrap();
+        let [before, ours] = [&name, &own].map(|name| model.dig(name, &query).unwrap());
+        assert!(before.is_concerned_by(&ChangedSubject::StateStore));
+        assert!(!ours.is_concerned_by(&ChangedSubject::StateStore));
+        model.publish_state_store(Some(StoreAway {
+            since_ms: 0,
+            reason: "mongo-0:27017: connection refused".into(),
+        }));
+        let away = json!({"state": "away", "since": "1970-01-01T00:00:00Z", "reason": "mongo-0:27017: connection refused"});
+        let told = [&name, &own].map(|name| {
+            let subject = model.dig(name, &query).unwrap();
+            let answer = serde_json::to_value(subject.answer(&query).unwrap()).unwrap();
+            answer["state-store"].clone()
+        });
+        assert_eq!(told, [away.clone(), Value::Null]);
+        let now = model.applications(&ApplicationQuery::default()).unwrap();
+        let answer = serde_json::to_value(now.answer()).unwrap();
+        assert_eq!(
+            (&answer["state-store"], &answer["store"]),
+            (&away, &Value::Null)
+        );
+        let change = serde_json::to_value(now.change_since(&listed).unwrap()).unwrap();
+        assert_eq!(change, json!({"state-store": away}));
+    }
+
+    #[test]
     fn every_answer_from_a_store_that_is_away_says_so_and_who_follows_one_is_told() {
         let (model, name) = model();
         assert_eq!(told(&model, &name), [Value::Null, Value::Null, Value::Null]);

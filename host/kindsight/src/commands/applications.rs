@@ -145,6 +145,7 @@ fn print(mut to: impl Write, list: &ApplicationList<'_>, now_ms: i64) -> io::Res
     }
     table.flush()?;
     store_line::print(&mut to, list.store.as_ref())?;
+    store_line::print_state_store(&mut to, list.state_store.as_ref())?;
     if list.applications.is_empty() {
         writeln!(to, "no applications")?;
     }

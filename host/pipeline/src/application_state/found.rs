@@ -21,7 +21,7 @@ impl ApplicationState {
             namespace: "".into(),
             status: None,
             status_context: None,
-            children: Vec::new(),
+            context_meta: None,
             faults: Vec::new(),
             apps: Vec::new(),
             shown_by: Arc::clone(set),

@@ -132,7 +132,7 @@ impl Derived {
         if self.instances.get(id) == instance.as_ref() {
             return BTreeSet::new();
         }
-        let mut changed = BTreeSet::new();
+        let mut changed = self.concerned(id);
         if let Some(before) = self.instances.remove(id) {
             for subject in &before.subjects {
                 take(&mut self.by_subject, subject, id);
@@ -140,7 +140,6 @@ impl Derived {
             for child in &before.children {
                 take(&mut self.parents, child, id);
             }
-            changed.extend(self.subjects_of(&before));
         }
         if let Some(after) = instance {
             for subject in &after.subjects {
@@ -151,18 +150,17 @@ impl Derived {
                 let parents = self.parents.entry(child.clone()).or_default();
                 parents.insert(id.clone());
             }
-            changed.extend(self.subjects_of(&after));
             self.instances.insert(id.clone(), after);
+            changed.extend(self.concerned(id));
         }
         changed
     }
 
-    /// The subjects of an instance and of its children.
-    fn subjects_of(&self, instance: &Instance) -> BTreeSet<RecordSubject> {
-        let children = instance.children.iter();
-        let children = children.filter_map(|id| self.instances.get(id));
-        let all = children.chain([instance]).flat_map(|it| &it.subjects);
-        all.cloned().collect()
+    /// The subjects of a context and of all that were made for it: whose child each of those is follows from it.
+    fn concerned(&self, id: &ContextId) -> BTreeSet<RecordSubject> {
+        let ids = self.below(id).into_iter().chain([id]);
+        let instances = ids.filter_map(|id| self.instances.get(id));
+        instances.flat_map(|it| &it.subjects).cloned().collect()
     }
 
     /// Returns whether a context was made for another one. Of those that name each other in a circle none was.

@@ -67,19 +67,23 @@ fn merged(subject: &RecordSubject, info: &StateInfo, derived: &Derived) -> Recor
     let newer = derived.record(subject, |id, created| {
         !named.contains(id) && last.is_none_or(|last| created > last)
     });
-    let kept = info.actions.iter().map(|action| ActionView {
+    let newer = newer.unwrap_or_default();
+    RecordView {
+        profile: None,
+        status_context: newer.status_context.or_else(|| info.status_context.clone()),
+        actions: [views(info), newer.actions].concat(),
+        is_own: false,
+    }
+}
+
+fn views(info: &StateInfo) -> Vec<ActionView> {
+    let actions = info.actions.iter().map(|action| ActionView {
         state: action.state,
         instance: action.instance.clone(),
         time: Arc::clone(&action.time),
         revision: action.revision,
     });
-    let newer = newer.unwrap_or_default();
-    RecordView {
-        profile: None,
-        status_context: newer.status_context.or_else(|| info.status_context.clone()),
-        actions: kept.chain(newer.actions).collect(),
-        is_own: false,
-    }
+    actions.collect()
 }
 
 /// The contexts that the actions of a state name.
@@ -87,3 +91,6 @@ fn named(info: Option<&StateInfo>) -> BTreeSet<&ContextId> {
     let actions = info.into_iter().flat_map(|it| &it.actions);
     actions.filter_map(|it| it.instance.as_ref()).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
-//! Contexts and records as they are stored, and the references between contexts.
+//! Contexts and records as they are stored.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 use kindsight_appcontext::{ContextList, ContextSnapshot};
 use kindsight_model::{ContextId, RecordSubject};
@@ -9,73 +10,11 @@ use kindsight_store::{Error as StoreError, Revision, chain};
 
 use super::store::NOT_READ_AGAIN;
 use super::{Loaded, Pipeline};
+use crate::Error;
 use crate::application_state::ApplicationState;
 use crate::groups::derived::Instance;
+use crate::groups::own;
 use crate::judge::Judge;
-use crate::{Error, groups};
-
-/// The contexts that others were read from, and those whose statuses are kept beside another one.
-#[derive(Default)]
-pub(super) struct References {
-    /// By each context its own references.
-    of: HashMap<ContextId, Reference>,
-    /// By each context those that were read from it.
-    readers: HashMap<ContextId, BTreeSet<ContextId>>,
-    /// By each context those whose status context it is.
-    shown_by: HashMap<ContextId, BTreeSet<ContextId>>,
-}
-
-#[derive(Default)]
-struct Reference {
-    status_context: Option<ContextId>,
-    reads: BTreeSet<ContextId>,
-}
-
-impl References {
-    fn set(&mut self, id: &ContextId, snapshot: Option<&ContextSnapshot>) {
-        let before = self.of.remove(id).unwrap_or_default();
-        for other in &before.reads {
-            remove(&mut self.readers, other, id);
-        }
-        if let Some(other) = &before.status_context {
-            remove(&mut self.shown_by, other, id);
-        }
-        let Some(snapshot) = snapshot else {
-            return;
-        };
-        for other in &snapshot.reads {
-            let readers = self.readers.entry(other.clone()).or_default();
-            readers.insert(id.clone());
-        }
-        let shown = self.shown_by.entry(snapshot.status_context.clone());
-        shown.or_default().insert(id.clone());
-        let reference = Reference {
-            status_context: Some(snapshot.status_context.clone()),
-            reads: snapshot.reads.clone(),
-        };
-        self.of.insert(id.clone(), reference);
-    }
-
-    /// The contexts whose apps are reported under the id of a context.
-    pub(super) fn shown_by(&self, id: &ContextId) -> Vec<ContextId> {
-        let shown = self.shown_by.get(id).into_iter().flatten();
-        shown.cloned().collect()
-    }
-
-    fn readers(&self, id: &ContextId) -> Vec<ContextId> {
-        let readers = self.readers.get(id).into_iter().flatten();
-        readers.filter(|it| *it != id).cloned().collect()
-    }
-}
-
-fn remove(sets: &mut HashMap<ContextId, BTreeSet<ContextId>>, key: &ContextId, id: &ContextId) {
-    if let Some(ids) = sets.get_mut(key) {
-        ids.remove(id);
-        if ids.is_empty() {
-            sets.remove(key);
-        }
-    }
-}
 
 impl Pipeline {
     /// Publishes everything that is stored, so that queries are answered with the last known state.
@@ -101,9 +40,13 @@ impl Pipeline {
         let list = self.contexts.list();
         let list = list.map_err(failed("the list of AppContexts"))?;
         for id in &list.ids {
-            let snapshot = self.contexts.read(id);
-            let snapshot = snapshot.map_err(failed(&format!("AppContext {id}")))?;
-            self.reconcile(id, snapshot, now_ms);
+            match self.contexts.read(id) {
+                Ok(snapshot) => self.reconcile(id, snapshot, now_ms),
+                Err(error) if is_of_the_store(&error) => {
+                    return Err(failed(&format!("AppContext {id}"))(error));
+                }
+                Err(error) => self.context_unreadable(id, &error, now_ms),
+            }
         }
         Ok(list)
     }
@@ -128,11 +71,11 @@ impl Pipeline {
     /// Handles a change of a record. The contexts that it names are read where they are not known yet: the two
     /// may be in two stores, whose changes come in no order.
     pub(super) fn record_changed(&mut self, subject: &RecordSubject, now_ms: i64) {
-        let record = match groups::read(&self.records, subject) {
+        let record = match own::read(&self.records, subject) {
             Ok(record) => record,
             Err(error) => {
-                groups::unreadable(subject, &error);
-                if is_unavailable(&error) {
+                own::unreadable(subject, &error);
+                if is_of_the_store(&error) {
                     self.records_unread(now_ms);
                 }
                 return;
@@ -151,23 +94,51 @@ impl Pipeline {
             .set(subject, record, self.publisher.read_model());
     }
 
-    /// Reads a context again. One that cannot be read stays as it is, and is stale until the store answers.
+    /// Reads a context again. Where the store does not answer it stays as it is, and is stale until it does.
     pub(super) fn refresh(&mut self, id: &ContextId, now_ms: i64) {
         match self.contexts.read(id) {
             Ok(snapshot) => self.reconcile(id, snapshot, now_ms),
-            Err(error) => {
-                tracing::error!(context = %id, error = chain(&error), "AppContext not readable; its last known state stays");
-                if is_unavailable(&error) {
-                    self.store_unread(&chain(&error), now_ms);
-                }
-            }
+            Err(error) if is_of_the_store(&error) => self.store_unread(&chain(&error), now_ms),
+            Err(error) => self.context_unreadable(id, &error, now_ms),
+        }
+    }
+
+    /// Handles that a context alone cannot be read: its last known state stays, and says so.
+    fn context_unreadable(
+        &mut self,
+        id: &ContextId,
+        error: &kindsight_appcontext::Error,
+        now_ms: i64,
+    ) {
+        let error = chain(error);
+        tracing::error!(context = %id, error, "AppContext not readable; its last known state stays");
+        self.context_unread(id, now_ms);
+        let fault: Arc<str> = format!("the AppContext cannot be read: {error}").into();
+        let key = ApplicationKey::Context(id.clone());
+        let set = self.swap.goal();
+        let state = self.states.entry(key.clone());
+        let mut is_new = false;
+        let state = state.or_insert_with(|| {
+            is_new = true;
+            ApplicationState::unread(Arc::clone(&fault), set)
+        });
+        if is_new || state.add_fault(fault) {
+            self.publisher.publish(&key, state.view(&key), now_ms);
         }
     }
 
     /// Reconciles the state of a context with the store (none if it was deleted), and publishes it.
-    fn reconcile(&mut self, id: &ContextId, snapshot: Option<ContextSnapshot>, now_ms: i64) {
+    fn reconcile(&mut self, id: &ContextId, mut snapshot: Option<ContextSnapshot>, now_ms: i64) {
         let key = ApplicationKey::Context(id.clone());
         let before = self.states.remove(&key);
+        self.unread.remove(id);
+        if let Some(snapshot) = &mut snapshot
+            && snapshot.meta.is_none()
+            && snapshot.is_meta_unreadable()
+        {
+            let last = before.as_ref().and_then(ApplicationState::context_meta);
+            snapshot.meta = last.cloned();
+        }
         self.references.set(id, snapshot.as_ref());
         let instance = snapshot.as_ref().map(Instance::of);
         let Some(snapshot) = snapshot else {
@@ -250,10 +221,17 @@ impl Pipeline {
     }
 }
 
-/// Returns whether the store did not answer, so that what changed in it was missed.
-fn is_unavailable(error: &kindsight_appcontext::Error) -> bool {
+/// Returns whether the store did not answer, so that what changed in it was missed. Other errors are of what was
+/// read alone.
+fn is_of_the_store(error: &kindsight_appcontext::Error) -> bool {
     use kindsight_appcontext::Error;
-    matches!(error, Error::Store(StoreError::Unavailable { .. }))
+    let Error::Store(error) = error else {
+        return false;
+    };
+    matches!(
+        error,
+        StoreError::Unavailable { .. } | StoreError::Denied { .. } | StoreError::Closed
+    )
 }
 
 fn records_failed(source: kindsight_appcontext::Error) -> Error {

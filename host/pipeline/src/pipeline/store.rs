@@ -1,5 +1,6 @@
 //! The connection to the store of contexts.
 
+use kindsight_model::ContextId;
 use kindsight_status::{Staleness, StoreAway};
 use kindsight_store::{Connection, chain};
 
@@ -8,6 +9,10 @@ use crate::placement::Placement;
 
 /// Time after which a store that could not be read is read again, in milliseconds.
 const READ_AGAIN_MS: i64 = 1000;
+
+/// Time after which contexts are read again that could not be read while the store answered, in milliseconds:
+/// most of them stay as they are until somebody mends them.
+const UNREAD_AGAIN_MS: i64 = 60_000;
 
 /// The line of the log about contexts that are read again later.
 pub(super) const NOT_READ_AGAIN: &str =
@@ -78,6 +83,13 @@ impl Pipeline {
         }
     }
 
+    /// Notes a context that could not be read while the store answered.
+    pub(super) fn context_unread(&mut self, id: &ContextId, now_ms: i64) {
+        self.unread.insert(id.clone());
+        let at = now_ms.saturating_add(UNREAD_AGAIN_MS);
+        self.unread_again_at_ms.get_or_insert(at);
+    }
+
     /// Handles that changes of records could not be read.
     pub(super) fn records_unread(&mut self, now_ms: i64) {
         self.records_again_at_ms = Some(now_ms.saturating_add(READ_AGAIN_MS));
@@ -92,12 +104,25 @@ impl Pipeline {
         if records.is_some_and(|at| at <= now_ms) {
             self.resync_records(now_ms);
         }
+        if self.unread_due_ms().is_some_and(|at| at <= now_ms) {
+            self.unread_again_at_ms = None;
+            for id in std::mem::take(&mut self.unread) {
+                self.refresh(&id, now_ms);
+            }
+        }
     }
 
     /// The time of the next such reading, in Unix milliseconds.
     pub(super) fn read_next_ms(&self) -> Option<i64> {
         let times = self.read_again_at_ms.into_iter();
-        times.chain(self.records_due_ms()).min()
+        let times = times.chain(self.records_due_ms());
+        times.chain(self.unread_due_ms()).min()
+    }
+
+    /// The time at which contexts are read again that could not be read. All are once the store is back.
+    fn unread_due_ms(&self) -> Option<i64> {
+        let at = self.unread_again_at_ms;
+        at.filter(|_| self.store_away.is_none() && !self.unread.is_empty())
     }
 
     /// The time at which records are read again. Both may be in one store, so they wait while that is away: a

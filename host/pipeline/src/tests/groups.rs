@@ -1,9 +1,10 @@
-//! Groups and clusters that nobody recorded here: they are derived from the contexts of another orchestrator.
+//! Groups, clusters and logical clouds that nobody recorded here: they are derived from the contexts of another
+//! orchestrator.
 
 use std::sync::Arc;
 
 use kindsight_appcontext::{AppContexts, ContextMeta, NewApp, NewCluster, NewContext};
-use kindsight_model::{ContextId, DigName};
+use kindsight_model::{ContextId, DigName, LogicalCloudName};
 use kindsight_status::{ApplicationQuery, StatusQuery};
 use kindsight_store::Batch;
 use serde_json::Value;
@@ -44,7 +45,7 @@ impl Other {
         self.put(id, "status/", &format!(r#"{{"Status":"{word}"}}"#));
     }
 
-    fn delete(&mut self, id: &str) {
+    pub(super) fn delete(&mut self, id: &str) {
         assert!(self.contexts().delete(&id.parse().unwrap()).unwrap());
         self.tell(id);
     }
@@ -60,14 +61,25 @@ impl Other {
 
     /// The answer about the group; an error as text.
     pub(super) fn answer(&self) -> Value {
-        let (name, query) = (
-            DigName::new("p", "ca", "v1", "dig").unwrap(),
-            StatusQuery::default(),
-        );
-        match self.stage.read_model.dig(&name, &query) {
+        self.answer_about(&DigName::new("p", "ca", "v1", "dig").unwrap())
+    }
+
+    pub(super) fn answer_about(&self, name: &DigName) -> Value {
+        let query = StatusQuery::default();
+        match self.stage.read_model.dig(name, &query) {
             Ok(subject) => serde_json::to_value(subject.answer(&query).unwrap()).unwrap(),
             Err(error) => Value::from(error.to_string()),
         }
+    }
+
+    /// The answer about a logical cloud of the project; none where nobody knows it.
+    pub(super) fn cloud(&self, name: &str) -> Option<Value> {
+        let (name, query) = (
+            LogicalCloudName::new("p", name).unwrap(),
+            StatusQuery::default(),
+        );
+        let subject = self.stage.read_model.logical_cloud(&name, &query).ok()?;
+        Some(serde_json::to_value(subject.answer(&query).unwrap()).unwrap())
     }
 
     /// The actions on the group.
@@ -155,6 +167,25 @@ fn the_current_instance_is_the_last_that_was_not_replaced() {
 }
 
 #[test]
+fn a_meta_that_cannot_be_read_any_more_leaves_the_group_as_it_was() {
+    let mut other = Other::new();
+    let mut new = context(&["a"]);
+    new.meta.child_context_ids = vec!["8".to_owned()];
+    other.create("7", &new);
+    other.status("7", "Instantiated");
+    other.put("7", "meta/", "[");
+    let answer = other.answer();
+    assert_eq!(actions(&answer), ["Instantiated 7"]);
+    let fault = answer["faults"][0].as_str().unwrap();
+    assert!(fault.starts_with("/context/7/meta/: "), "{fault}");
+    // Twice is no other than once, and what is read again counts.
+    other.put("7", "meta/", "{");
+    assert_eq!(other.actions(), ["Instantiated 7"]);
+    other.put("7", "meta/", r#"{"Project":"p","LogicalCloud":"lc"}"#);
+    assert_eq!(other.applications(), 0);
+}
+
+#[test]
 fn a_child_of_a_context_is_no_instance() {
     let mut other = Other::new();
     other.create("8", &context(&["b"]));
@@ -186,7 +217,7 @@ fn contexts_that_name_each_other_in_a_circle_are_nobodys_children() {
 }
 
 #[test]
-fn network_intents_are_their_clusters_and_a_logical_cloud_is_nobodys() {
+fn network_intents_are_their_clusters_and_a_logical_cloud_is_its_own() {
     let mut other = Other::new();
     let of = |app: &str, logical_cloud: &str| NewContext {
         meta: ContextMeta {
@@ -205,11 +236,18 @@ fn network_intents_are_their_clusters_and_a_logical_cloud_is_nobodys() {
     };
     other.create("5", &of("network-intents", ""));
     other.create("6", &of("logical-cloud", "lc"));
+    // One of level 0 may have no app, and what is made for a cloud is not the cloud.
+    let empty = NewContext {
+        apps: Vec::new(),
+        ..of("", "lc-0")
+    };
+    other.create("8", &empty);
+    other.create("9", &of("ca-certs", "lc-1"));
     // A group that is deployed to a logical cloud is a group all the same.
     let mut group = context(&["network-intents"]);
     group.meta.logical_cloud = "lc".to_owned();
     other.create("7", &group);
-    for id in ["5", "6", "7"] {
+    for id in ["5", "6", "7", "8", "9"] {
         other.status(id, "Instantiated");
     }
     assert_eq!(other.actions(), ["Instantiated 7"]);
@@ -219,6 +257,16 @@ fn network_intents_are_their_clusters_and_a_logical_cloud_is_nobodys() {
     let answer = serde_json::to_value(subject.answer(&query).unwrap()).unwrap();
     assert_eq!(actions(&answer), ["Applied 5"]);
     assert_eq!(answer["name"], "p+c");
+    let cloud = |name: &str| other.cloud(name).map(|answer| actions(&answer));
+    assert_eq!(cloud("lc"), Some(vec!["Instantiated 6".to_owned()]));
+    assert_eq!(cloud("lc-0"), Some(vec!["Instantiated 8".to_owned()]));
+    assert_eq!(cloud("lc-1"), None);
+    other.status("6", "Terminating");
+    let after = other.cloud("lc").unwrap();
+    assert_eq!(actions(&after), ["Instantiated 6", "Terminated 6"]);
+    assert_eq!(after["status"], "Terminating");
+    other.delete("6");
+    assert_eq!(other.cloud("lc"), None);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use kindsight_appcontext::{AppContexts, Records};
-use kindsight_model::{ClusterName, ContextId, ContextStatus};
+use kindsight_appcontext::{AppContexts, DigRecord, Records};
+use kindsight_model::{ClusterName, ContextId, ContextStatus, DigName};
 use kindsight_status::StatusQuery;
 use kindsight_store::{
     Batch, Connection, Entry, Error, Keys, Range, Result, Revision, Store, StoreLimits, Watch,
@@ -15,10 +15,11 @@ use super::stage::{Stage, deployments, owner};
 use crate::Event;
 use crate::bundle_queue::BundleQueue;
 
-/// A store that is away on demand.
+/// A store that is away on demand, or that one context cannot be read from.
 struct OnDemand {
     store: Arc<dyn Store>,
     is_away: AtomicBool,
+    is_context_1_broken: AtomicBool,
 }
 
 impl OnDemand {
@@ -37,6 +38,9 @@ impl Store for OnDemand {
     }
 
     fn range(&self, prefix: &str) -> Result<Range> {
+        if prefix == "/context/1/" && self.is_context_1_broken.load(Ordering::Relaxed) {
+            return Err(Error::Backend("a value is too large to read".into()));
+        }
         self.reached()?.range(prefix)
     }
 
@@ -67,6 +71,7 @@ fn reports_wait_for_a_store_that_is_away_and_are_there_afterwards() {
     let store = Arc::new(OnDemand {
         store: Arc::clone(&stage.store),
         is_away: AtomicBool::new(true),
+        is_context_1_broken: AtomicBool::new(false),
     });
     let contexts = AppContexts::new(Arc::clone(&store) as Arc<dyn Store>);
     let queue = BundleQueue::default();
@@ -92,13 +97,14 @@ fn reports_wait_for_a_store_that_is_away_and_are_there_afterwards() {
     assert_eq!(stored.collect::<Vec<_>>(), [2, 1]);
 }
 
-/// Context 1, read from a store that can be away.
+/// Contexts 1 and 2, read from a store that can be away.
 fn on_demand() -> (Stage, Arc<OnDemand>) {
-    let mut stage = Stage::new(&[("1", &["a"])]);
+    let mut stage = Stage::new(&[("1", &["a"]), ("2", &["b"])]);
     stage.hear("1", "a", &deployments(1), 0);
     let store = Arc::new(OnDemand {
         store: Arc::clone(&stage.store),
         is_away: AtomicBool::new(false),
+        is_context_1_broken: AtomicBool::new(false),
     });
     stage.store = Arc::clone(&store) as Arc<dyn Store>;
     stage.start_again(&[], crate::GONE_FOR, 500);
@@ -153,4 +159,76 @@ fn a_record_that_could_not_be_read_is_read_once_the_store_answers() {
         stage.pipeline.recheck(|| 2000);
         assert!(!is_known(&stage));
     }
+}
+
+/// The fault of a context that cannot be read.
+const UNREADABLE: &str =
+    "the AppContext cannot be read: the store failed: a value is too large to read";
+
+fn faults(stage: &Stage, id: &str) -> Vec<String> {
+    let view = stage.view(id);
+    view.faults.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_context_that_alone_cannot_be_read_costs_no_other_and_is_read_again() {
+    let (mut stage, store) = on_demand();
+    store.is_context_1_broken.store(true, Ordering::Relaxed);
+    stage.start_again(&[], crate::GONE_FOR, 1000);
+    assert_eq!(faults(&stage, "1"), [UNREADABLE]);
+    assert_eq!(stage.view("2").apps.len(), 1);
+    assert!(!is_told_away(&stage), "the store answers");
+    // A report on it waits, and is not lost.
+    stage.hear("1", "a", &deployments(3), 2000);
+    assert_eq!(stage.pipeline.recheck(|| 2000), Some(61_000));
+    stage.pipeline.recheck(|| 61_000);
+    assert_eq!(faults(&stage, "1"), [UNREADABLE]);
+    store.is_context_1_broken.store(false, Ordering::Relaxed);
+    stage.pipeline.recheck(|| 121_000);
+    assert_eq!(faults(&stage, "1"), [""; 0]);
+    let view = stage.view("1");
+    assert_eq!(view.apps[0].clusters[0].resources().len(), 3);
+}
+
+#[test]
+fn a_context_that_cannot_be_read_any_more_stays_and_says_so() {
+    let id: ContextId = "1".parse().unwrap();
+    let changed = Event::Context {
+        id,
+        revision: Revision::default(),
+    };
+    for event in [changed, Event::Resync] {
+        let (mut stage, store) = on_demand();
+        store.is_context_1_broken.store(true, Ordering::Relaxed);
+        stage.pipeline.handle(event, 1000);
+        assert_eq!(faults(&stage, "1"), [UNREADABLE]);
+        assert_eq!(stage.view("1").apps.len(), 1, "what was known stays");
+        assert!(!is_told_away(&stage));
+        let view = stage.view("1");
+        stage.pipeline.handle(Event::Resync, 2000);
+        assert!(stage.shows_still(&view), "it is told once");
+        store.is_context_1_broken.store(false, Ordering::Relaxed);
+        stage.pipeline.handle(Event::Resync, 3000);
+        assert_eq!(faults(&stage, "1"), [""; 0]);
+        assert!(stage.pipeline.recheck(|| 99_000).is_none());
+    }
+}
+
+#[test]
+fn a_record_that_cannot_be_read_stays_and_keeps_no_other_that_is_gone() {
+    let (mut stage, _) = on_demand();
+    let records = Records::new(Arc::clone(&stage.store));
+    let gone = DigName::new("p", "ca", "v1", "gone").unwrap();
+    records.create_dig(&gone, &DigRecord::default()).unwrap();
+    stage.pipeline.handle(Event::ResyncRecords, 1000);
+    let query = StatusQuery::default();
+    let is_known = |stage: &Stage, name: &DigName| stage.read_model.dig(name, &query).is_ok();
+    assert!(is_known(&stage, &gone));
+    records.delete_dig(&gone, &DigRecord::default()).unwrap();
+    let key = format!("/kindsight/digs/{}/", owner());
+    assert!(stage.store.get(&key).unwrap().is_some());
+    stage.store.apply(&Batch::new().put(key, "{")).unwrap();
+    stage.pipeline.handle(Event::ResyncRecords, 2000);
+    assert!(is_known(&stage, &owner()));
+    assert!(!is_known(&stage, &gone));
 }

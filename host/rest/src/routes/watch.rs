@@ -163,7 +163,6 @@ impl Watched for WatchedApplications {
             ChangedSubject::Cluster(_)
                 | ChangedSubject::LogicalCloud(_)
                 | ChangedSubject::Connection(_)
-                | ChangedSubject::StateStore
         );
         !is_cluster
     }

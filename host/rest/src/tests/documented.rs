@@ -182,12 +182,12 @@ async fn every_member_of_the_lists_of_applications_and_clusters_is_described() {
     walk.met.insert("Application/message".to_owned());
     let state = || {
         let state = state(Limits::default());
-        state
-            .read_model
-            .publish_store(Some(kindsight_status::StoreAway {
-                since_ms: 0,
-                reason: "etcd-0:2379: connection refused".into(),
-            }));
+        let away = || kindsight_status::StoreAway {
+            since_ms: 0,
+            reason: "etcd-0:2379: connection refused".into(),
+        };
+        state.read_model.publish_store(Some(away()));
+        state.read_model.publish_state_store(Some(away()));
         state
     };
     for (schema, uri) in [

@@ -20,6 +20,7 @@ impl Applications {
         let known: BTreeMap<&DigName, &Subject> = before.subjects().collect();
         let mut change = ApplicationsChange {
             store: self.store.as_ref().map(StoreAway::shown),
+            state_store: self.state_store.as_ref().map(StoreAway::shown),
             ..ApplicationsChange::default()
         };
         let mut there = BTreeSet::new();
@@ -39,8 +40,10 @@ impl Applications {
         let left = before.subjects().filter(|(name, _)| !there.contains(name));
         let left = left.filter_map(|(_, it)| before.selected(it));
         change.gone.extend(left.map(gone));
-        let is_same =
-            change.gone.is_empty() && change.applications.is_empty() && self.store == before.store;
+        let is_same = change.gone.is_empty()
+            && change.applications.is_empty()
+            && self.store == before.store
+            && self.state_store == before.state_store;
         (!is_same).then_some(change)
     }
 }

@@ -83,6 +83,7 @@ pub(super) fn totals(to: &mut impl Write, status: &Status<'_>) -> io::Result<()>
     }
     writeln!(to, "\n{}", clean(&line))?;
     store_line::print(to, status.store.as_ref())?;
+    store_line::print_state_store(to, status.state_store.as_ref())?;
     for (_, cluster) in clusters(status) {
         if let (Some(since), Some(reason)) = stale(&cluster.readiness) {
             writeln!(to, "stale since {since}: {}", clean(reason))?;

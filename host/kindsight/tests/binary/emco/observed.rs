@@ -271,4 +271,12 @@ fn contexts_that_belong_to_no_group_of_their_own_are_not_groups() {
         ["network-intents edge01 net Network Applied"],
         "{answer:#}"
     );
+    let (code, answer) = server.get("/v2/projects/p/logical-clouds/lc1/status");
+    assert_eq!(code, 200, "{answer:#}");
+    assert_eq!(
+        lines(&answer),
+        ["logical-cloud edge01 ns Namespace Applied"],
+        "{answer:#}"
+    );
+    assert_eq!(answer["state"]["Actions"][0]["ContextId"], "21");
 }
