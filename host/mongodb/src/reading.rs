@@ -1,6 +1,7 @@
 //! One read of all states.
 
 use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
 use std::sync::PoisonError;
 use std::time::Duration;
 
@@ -179,11 +180,12 @@ impl Reading {
                 if let Some(fault) = fault {
                     self.faults.add(subject.to_string(), fault);
                 }
-                if self.states.contains_key(&subject) {
-                    let reason = "it has two documents; the first one counts";
-                    self.faults.add(subject.to_string(), reason.to_owned());
-                } else {
-                    self.states.insert(subject, state);
+                match self.states.entry(subject) {
+                    Entry::Vacant(free) => drop(free.insert(state)),
+                    Entry::Occupied(first) => {
+                        let reason = "it has two documents; the first one counts";
+                        self.faults.add(first.key().to_string(), reason.to_owned());
+                    }
                 }
             }
         }

@@ -108,9 +108,7 @@ impl Loaded {
         if Arc::ptr_eq(&self.settings.contexts, &self.settings.store) {
             begin_to_sweep(tasks, stores.contexts.clone());
         }
-        if let Some(states) = states {
-            mongodb::begin(states, tasks, events_tx.clone());
-        }
+        mongodb::begin(states, tasks, events_tx.clone());
         let following = follow(stores, self.up_to, events_tx, tasks.shutdown());
         tasks.spawn("follower of the store", infallible(following));
         let run = PipelineRun {
@@ -137,9 +135,7 @@ impl Loaded {
                 component_bytes_max: self.settings.interpreter_limits.component_bytes_max,
                 replaces_built_in: self.settings.replace_built_in,
             };
-            let catalog = Arc::clone(&self.catalog);
-            let watching = watch_directory(catalog, directory, tasks.shutdown());
-            tasks.spawn("watcher of the directory of interpreters", watching);
+            begin_to_watch(tasks, Arc::clone(&self.catalog), directory);
         }
         let state = AppState {
             read_model: Arc::clone(&self.read_model),
@@ -176,6 +172,12 @@ fn open_catalog(settings: &Settings, swapped: &Arc<Notify>) -> Result<Catalog, E
 fn begin_to_sweep(tasks: &Tasks, contexts: AppContexts) {
     let sweeping = sweep(contexts, tasks.shutdown());
     tasks.spawn("sweeper of contexts", infallible(sweeping));
+}
+
+/// Begins to watch the directory of interpreters.
+fn begin_to_watch(tasks: &Tasks, catalog: Arc<Catalog>, directory: ComponentDirectory) {
+    let watching = watch_directory(catalog, directory, tasks.shutdown());
+    tasks.spawn("watcher of the directory of interpreters", watching);
 }
 
 /// Begins to answer requests.

@@ -77,16 +77,14 @@ pub(super) fn context(
             return Ok(None);
         }
     };
-    match text.parse() {
-        Ok(id) => Ok(Some(id)),
-        Err(_) => {
-            let text = clean(&text, SHOWN_BYTES_MAX);
-            faults.push(format!(
-                "`{name}` is `{text}`, which is no id of a context, and left out"
-            ));
-            Ok(None)
-        }
+    let id = text.parse().ok();
+    if id.is_none() {
+        let text = clean(&text, SHOWN_BYTES_MAX);
+        faults.push(format!(
+            "`{name}` is `{text}`, which is no id of a context, and left out"
+        ));
     }
+    Ok(id)
 }
 
 /// The time in RFC 3339; empty where there is none, as for the zero of Go.

@@ -77,10 +77,11 @@ pub(crate) struct Follower {
 
 impl Follower {
     pub(crate) fn begin(options: &MongodbOptions) -> Self {
-        let runtime = Runtime::new().unwrap();
+        let runtime = Runtime::new().expect("a runtime");
         let (sender, news) = mpsc::channel(16);
         let shutdown = CancellationToken::new();
-        let source = runtime.block_on(StatesSource::new(options, || 7)).unwrap();
+        let source = runtime.block_on(StatesSource::new(options, || 7));
+        let source = source.expect("options that can be used");
         runtime.spawn(source.follow(sender, shutdown.clone()));
         Self {
             runtime,

@@ -34,8 +34,9 @@ pub(crate) async fn open(
     StatesSource::new(&options, now_ms).await.map(Some)
 }
 
-/// Begins to follow the states.
-pub(crate) fn begin(states: StatesSource, tasks: &Tasks, events_tx: Sender<Event>) {
+/// Begins to follow the states, where there are any.
+pub(crate) fn begin(states: Option<StatesSource>, tasks: &Tasks, events_tx: Sender<Event>) {
+    let Some(states) = states else { return };
     let shutdown = tasks.shutdown();
     tasks.spawn("reader of MongoDB", async move {
         states.follow(events_tx, shutdown).await;

@@ -24,7 +24,5 @@ pub(crate) async fn open(
     settings.map_or(Ok(None), |_| Err(MongodbError))
 }
 
-/// Is never called: there are no states.
-pub(crate) fn begin(states: StatesSource, _: &Tasks, _: Sender<Event>) {
-    match states {}
-}
+/// Does nothing: there are no states.
+pub(crate) fn begin(_: Option<StatesSource>, _: &Tasks, _: Sender<Event>) {}

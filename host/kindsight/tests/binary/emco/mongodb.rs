@@ -94,7 +94,7 @@ fn told(answer: &Value) -> Vec<[String; 3]> {
 fn expected(states: &[(&str, &str)]) -> Vec<[String; 3]> {
     let actions = states.iter().zip(TIMES);
     actions
-        .map(|((state, context), time)| [state, context, time].map(|it| it.to_string()))
+        .map(|((state, context), time)| [state, context, time].map(str::to_owned))
         .collect()
 }
 
