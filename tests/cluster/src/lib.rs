@@ -21,7 +21,7 @@
 //! the [`Options`] say. The binaries come from `KUBEBUILDER_ASSETS`, or are built once from the Go
 //! modules beside this crate.
 //!
-//! A MongoDB ([`MongoServer`], with the feature `mongodb`) is a `mongod` where there is one, else a server in memory
+//! A MongoDB (`MongoServer`, with the feature `mongodb`) is a `mongod` where there is one, else a server in memory
 //! that Java runs.
 //!
 //! What is dropped is ended, also when a test panics; a watchdog ends what a killed test leaves behind.

@@ -110,14 +110,15 @@ fn documents_of_other_kinds_are_passed_over() {
     }
 }
 
+/// The line of a group with one action, without its name.
+fn of_action(action: Document) -> String {
+    let line = line(Layout::V22, &group(doc! {"actions": [action]}));
+    let name = "deployment intent group p/ca/v1/dig: ";
+    line.trim_start_matches(name).to_owned()
+}
+
 #[test]
 fn what_is_missing_or_of_another_type_costs_itself_alone() {
-    let action = |action: Document| {
-        let line = line(Layout::V22, &group(doc! {"actions": [action]}));
-        line.trim_start_matches("deployment intent group p/ca/v1/dig: ")
-            .to_owned()
-    };
-    let dated = |time: Bson| action(doc! {"state": "Created", "timestamp": time});
     for (given, expected) in [
         (doc! {"state": "Created"}, "- [Created -  0]"),
         (
@@ -161,18 +162,7 @@ fn what_is_missing_or_of_another_type_costs_itself_alone() {
             "-; the state of an action is a number, and the action is left out",
         ),
     ] {
-        assert_eq!(action(given), expected);
-    }
-    let told = "- [Created - 2026-11-22T10:00:00Z 0]";
-    assert_eq!(dated("2026-11-22T11:00:00+01:00".into()), told);
-    for no_time in [
-        Bson::from("yesterday"),
-        Bson::Int64(1),
-        // The zero of Go.
-        Bson::DateTime(DateTime::from_millis(-62_135_596_800_000)),
-        Bson::DateTime(DateTime::MAX),
-    ] {
-        assert_eq!(dated(no_time), "- [Created -  0]");
+        assert_eq!(of_action(given), expected);
     }
     let mixed = group(doc! {"actions": ["x", {"state": "Created"}, 1, {"state": "Approved"}]});
     assert_eq!(
@@ -185,6 +175,22 @@ fn what_is_missing_or_of_another_type_costs_itself_alone() {
         line(Layout::V22, &empty),
         "deployment intent group p/ca/v1/dig: -"
     );
+}
+
+#[test]
+fn a_time_is_a_date_or_a_text_and_may_be_missing() {
+    let dated = |time: Bson| of_action(doc! {"state": "Created", "timestamp": time});
+    let told = "- [Created - 2026-11-22T10:00:00Z 0]";
+    assert_eq!(dated("2026-11-22T11:00:00+01:00".into()), told);
+    for no_time in [
+        Bson::from("yesterday"),
+        Bson::Int64(1),
+        // The zero of Go.
+        Bson::DateTime(DateTime::from_millis(-62_135_596_800_000)),
+        Bson::DateTime(DateTime::MAX),
+    ] {
+        assert_eq!(dated(no_time), "- [Created -  0]");
+    }
 }
 
 #[test]

@@ -17,7 +17,6 @@ pub struct MongodbError;
 pub(crate) enum StatesSource {}
 
 /// Refuses every setting.
-#[expect(clippy::unused_async, reason = "it waits where there is a driver")]
 pub(crate) async fn open(
     settings: Option<MongodbSettings>,
 ) -> Result<Option<StatesSource>, MongodbError> {
