@@ -1,10 +1,11 @@
 //! Load of watched clusters: a large one (memory, time to ready, idle processor time, latency of changes
 //! beside a bare watch, many clients on the stream), then many of them, one of which hangs.
 //!
-//! `cargo bench -p kindsight-tests --bench clusters` for the large one, with `-- memory` for its memory alone, and
-//! with `-- many` for the others. The real
-//! API servers run on the same machine, so times are of both. `KINDSIGHT_BENCH_LABELLED`, `_OTHERS` and
-//! `_CLUSTERS` are numbers of objects and clusters; each cluster takes a quarter of a GiB.
+//! `cargo bench -p kindsight-tests --bench clusters` for the large one, with `-- memory` for its memory alone,
+//! with `-- selector` (or both) where the server is asked for the labelled objects alone, and with `-- many`
+//! for the others. The real API servers run on the same machine, so times are of both.
+//! `KINDSIGHT_BENCH_LABELLED`, `_OTHERS` and `_CLUSTERS` are numbers of objects and clusters; each cluster takes
+//! a quarter of a GiB.
 
 #[path = "clusters/fill.rs"]
 mod fill;

@@ -86,6 +86,11 @@ pub struct ClusterConnection<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = ReportMode)]
     pub mode: Option<ReportMode>,
+    /// Label selector of the objects that belong to applications by themselves, where not all do: of one that
+    /// it does not select, and that none of an application owns, nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, example = "team=web")]
+    pub selector: Option<Cow<'a, str>>,
     /// State of the connection.
     pub connection: Connection,
     /// Coverage of its Kinds; left out until an API server was listed, and for folders.

@@ -196,6 +196,9 @@ pub struct ClusterFacts {
     pub origin: Arc<str>,
     /// The view by which apps of `AppContext`s are reported.
     pub mode: ReportMode,
+    /// The labels of the objects that belong to applications by themselves, as `kubectl --selector` takes them; none
+    /// where all do.
+    pub selector: Option<Arc<str>>,
     /// Version of its API server; none until it answered.
     pub server_version: Option<Arc<str>>,
     /// Kinds that are not watched, with the reason, as text for people.

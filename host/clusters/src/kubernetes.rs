@@ -23,6 +23,7 @@ mod membership;
 mod news;
 mod plugin;
 mod run;
+mod selection;
 mod selector;
 mod session;
 mod shallow;
@@ -51,6 +52,7 @@ pub use deployments::ReportMode;
 pub use identity::Identities;
 pub use kubeconfig::{KubeconfigError, kubeconfig_clusters};
 pub use membership::ApplicationRule;
+pub use selection::{CHILD_KINDS, Selection};
 pub use start::Starts;
 
 /// Maximum length of a reason that is told of a cluster, in bytes.
@@ -88,6 +90,8 @@ enum Access {
 pub struct WatchOptions {
     /// Only these namespaces, without cluster-scoped objects; all of the cluster where empty.
     pub namespaces: BTreeSet<Arc<str>>,
+    /// The objects that belong to applications by themselves; all of them where there is none.
+    pub selection: Option<Selection>,
     /// Kinds that are not watched, as `Kind` in the core group or `Kind.group`.
     pub left_out: BTreeSet<Arc<str>>,
     /// Rules that tell the application of an object, in the order of precedence.
@@ -107,7 +111,14 @@ impl WatchOptions {
         Rules {
             configured: Arc::clone(&self.applications),
             found: Arc::clone(&self.rules),
+            selector: self.selection.as_ref().map(|it| it.selector.clone()),
         }
+    }
+
+    /// The labels of objects that belong to applications by themselves, for people.
+    fn selector_text(&self) -> Option<Arc<str>> {
+        let selection = self.selection.as_ref()?;
+        Some(selection.selector.to_string().into())
     }
 }
 
@@ -115,6 +126,7 @@ impl Default for WatchOptions {
     fn default() -> Self {
         Self {
             namespaces: BTreeSet::new(),
+            selection: None,
             left_out: LEFT_OUT.into_iter().map(Arc::from).collect(),
             rules: ApplicationRule::ALL.into(),
             applications: Arc::default(),

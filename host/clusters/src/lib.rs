@@ -25,8 +25,9 @@ mod source;
 pub use event::{ApplicationReport, ClusterEvent, ClusterFacts, DeploymentReport, FACTS_EVERY};
 pub use folder::FolderCluster;
 pub use kubernetes::{
-    ApplicationRule, ConfiguredApp, ConfiguredApplication, Identities, KubeconfigError,
-    KubernetesCluster, LEFT_OUT, ReportMode, Starts, WatchOptions, kubeconfig_clusters,
+    ApplicationRule, CHILD_KINDS, ConfiguredApp, ConfiguredApplication, Identities,
+    KubeconfigError, KubernetesCluster, LEFT_OUT, ReportMode, Selection, Starts, WatchOptions,
+    kubeconfig_clusters,
 };
 pub use needs::{
     Needs, Recorded, RecordedDeployment, RecordedDeployments, RelatedKinds, RelatedRules,

@@ -117,7 +117,13 @@ impl fmt::Display for LabelSelector {
                 let values: Vec<&str> = values.iter().map(String::as_str).collect();
                 values.join(",")
             };
+            let one = match test {
+                Test::In(values) | Test::NotIn(values) if values.len() == 1 => values.first(),
+                _ => None,
+            };
             match test {
+                Test::In(_) if let Some(value) = one => write!(f, "{comma}{key}={value}")?,
+                Test::NotIn(_) if let Some(value) = one => write!(f, "{comma}{key}!={value}")?,
                 Test::In(values) => write!(f, "{comma}{key} in ({})", list(values))?,
                 Test::NotIn(values) => write!(f, "{comma}{key} notin ({})", list(values))?,
                 Test::Exists => write!(f, "{comma}{key}")?,
@@ -310,10 +316,10 @@ mod tests {
 
     #[test]
     fn a_selector_is_read_back_as_it_is_written() {
-        let text = "a=1,b!=2,c in (y,x),d notin (z),e,!f";
+        let text = "a=1,b!=2,c in (y,x),d notin (z),e,!f,g in ()";
         let selector: LabelSelector = text.parse().unwrap();
         let written = selector.to_string();
-        assert_eq!(written, "a in (1),b notin (2),c in (x,y),d notin (z),e,!f");
+        assert_eq!(written, "a=1,b!=2,c in (x,y),d!=z,e,!f,g=");
         assert_eq!(written.parse::<LabelSelector>().unwrap(), selector);
     }
 }

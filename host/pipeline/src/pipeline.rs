@@ -62,6 +62,8 @@ pub struct Pipeline {
     /// Faults of clusters that concern nobody knows which app.
     cluster_faults: HashMap<ClusterName, Arc<[Arc<str>]>>,
     connections: HashMap<ClusterName, ConnectionView>,
+    /// The label selectors that objects of clusters were looked for by before the start.
+    selectors: HashMap<ClusterName, Option<Arc<str>>>,
     rechecks: Rounds,
     gone_for: Duration,
     /// Time before which nothing that is gone is to be forgotten, in Unix milliseconds; none where nothing is
@@ -112,6 +114,7 @@ impl Pipeline {
             unreachable: HashMap::new(),
             cluster_faults: HashMap::new(),
             connections: HashMap::new(),
+            selectors: HashMap::new(),
             rechecks: Rounds::default(),
             gone_for: GONE_FOR,
             forget_at_ms: None,

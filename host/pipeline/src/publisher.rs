@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use kindsight_model::ClusterName;
 use kindsight_status::{
-    ApplicationHistory, ApplicationKey, Before, ContextView, ReadModel, Report, TransitionCause,
-    awaits_reports, transitions,
+    ApplicationHistory, ApplicationKey, Before, ContextView, ReadModel, Report, Transition,
+    TransitionCause, awaits_reports, sorted_anew, transitions,
 };
 
 use crate::view_change::ViewChange;
@@ -31,6 +31,13 @@ impl Publisher {
         self.publish_with(key, view, TransitionCause::Observed, now_ms);
     }
 
+    /// Publishes the view of an application whose objects are told by other rules than those of the view before.
+    pub(crate) fn publish_sorted_anew(&self, key: &ApplicationKey, view: ContextView, now_ms: i64) {
+        let mut found = self.found(key, &view, TransitionCause::Observed, now_ms);
+        sorted_anew(&mut found);
+        self.read_model.publish_with(key, view, found);
+    }
+
     /// Publishes the view of an application, as far as it changed.
     pub(crate) fn publish_change(
         &self,
@@ -54,6 +61,18 @@ impl Publisher {
         cause: TransitionCause,
         now_ms: i64,
     ) {
+        let found = self.found(key, &view, cause, now_ms);
+        self.read_model.publish_with(key, view, found);
+    }
+
+    /// The transitions from what is known of an application to its next view.
+    fn found(
+        &self,
+        key: &ApplicationKey,
+        view: &ContextView,
+        cause: TransitionCause,
+        now_ms: i64,
+    ) -> Vec<Transition> {
         let shown = self.read_model.application(key);
         let kept = self.history_of_before(key, shown.as_deref());
         let before = match (&kept, &shown) {
@@ -61,8 +80,7 @@ impl Publisher {
             (None, Some(shown)) => Before::View(shown),
             (None, None) => Before::Nothing,
         };
-        let found = transitions(before, &view, cause, now_ms);
-        self.read_model.publish_with(key, view, found);
+        transitions(before, view, cause, now_ms)
     }
 
     /// The history of before the start, where that is what the next view is compared with: there is no view yet,

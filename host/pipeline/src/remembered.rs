@@ -62,8 +62,15 @@ pub(crate) struct Remembered {
     /// Apps of found applications in clusters.
     pub(crate) placements: Vec<RememberedPlacement>,
     pub(crate) histories: BTreeMap<ApplicationKey, ApplicationHistory>,
-    /// Times until when what was known of a cluster was current, in Unix milliseconds.
-    pub(crate) current_until_ms: BTreeMap<ClusterName, i64>,
+    pub(crate) clusters: BTreeMap<ClusterName, RememberedCluster>,
+}
+
+/// A cluster, as it was when it was last heard.
+pub(crate) struct RememberedCluster {
+    /// Time until when what was known of it was current, in Unix milliseconds.
+    pub(crate) current_until_ms: i64,
+    /// The label selector that its objects were looked for by; none where all were.
+    pub(crate) selector: Option<Arc<str>>,
 }
 
 /// An app of a found application in a cluster, as it was last known.
@@ -155,8 +162,12 @@ impl Reader {
         match keys::kind_of(key)? {
             keys::Kind::Cluster => {
                 let stored: StoredCluster = serde_json::from_slice(value).ok()?;
-                let times = &mut self.remembered.current_until_ms;
-                times.insert(stored.cluster.parse().ok()?, stored.current_until_ms);
+                let cluster = RememberedCluster {
+                    current_until_ms: stored.current_until_ms,
+                    selector: stored.selector,
+                };
+                let clusters = &mut self.remembered.clusters;
+                clusters.insert(stored.cluster.parse().ok()?, cluster);
             }
             keys::Kind::Placement => {
                 let stored: StoredPlacement = serde_json::from_slice(value).ok()?;

@@ -56,6 +56,7 @@ fn connection<'a>(name: &'a ClusterName, view: &'a ConnectionView) -> ClusterCon
         connection: view.state,
         coverage: facts.and_then(coverage),
         mode: (facts.map(|it| it.mode)).filter(|it| *it != ReportMode::Auto),
+        selector: facts.and_then(|it| it.selector.as_deref().map(Cow::Borrowed)),
         since: moment(view.since_ms),
         error: view.reason.as_deref().map(Cow::Borrowed),
         server_version: facts.and_then(|it| it.server_version.as_deref().map(Cow::Borrowed)),

@@ -28,6 +28,8 @@ pub struct FactsView {
     pub origin: Arc<str>,
     /// The view by which apps of `AppContext`s are reported.
     pub mode: ReportMode,
+    /// The labels of the objects that belong to applications by themselves; none where all do.
+    pub selector: Option<Arc<str>>,
     /// Version of its API server; none until it answered.
     pub server_version: Option<Arc<str>>,
     /// Kinds that are not watched, with the reason, as text for people.
@@ -39,6 +41,11 @@ pub struct FactsView {
 }
 
 impl ConnectionView {
+    /// The labels of the objects that belong to applications by themselves; none where all do.
+    pub fn selector(&self) -> Option<&Arc<str>> {
+        self.facts.as_ref()?.selector.as_ref()
+    }
+
     /// Returns whether `other` differs in counts and in the time of the last event alone, of which nobody
     /// need be told.
     pub(crate) fn says_the_same(&self, other: &Self) -> bool {

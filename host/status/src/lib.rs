@@ -74,6 +74,6 @@ pub use rollup::{Desired, Rollup, RollupResult};
 pub use store::StoreAway;
 pub use transition::{
     Before, PhaseState, ResourceId, TRANSITION_MESSAGE_BYTES_MAX, Transition, awaits_reports,
-    object_mark, transitions,
+    object_mark, sorted_anew, transitions,
 };
 pub use view::{AppView, ClusterView, ContextView};

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use kindsight_api::history::TransitionCause;
 use kindsight_model::{ClusterName, Digest, Gvk, InterpretedBy, Object, Phase};
 
-pub use diff::{Before, awaits_reports, transitions};
+pub use diff::{Before, awaits_reports, sorted_anew, transitions};
 
 /// Maximum length of the message of a transition, in bytes; the rest is cut.
 pub const TRANSITION_MESSAGE_BYTES_MAX: usize = 512;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kindsight_cluster::{Client, Cluster, Credentials};
-use kindsight_clusters::{ClusterSource, kubeconfig_clusters};
+use kindsight_clusters::{ClusterSource, Selection, WatchOptions, kubeconfig_clusters};
 use kindsight_server::{Server, Settings};
 use kindsight_store::{RedbStore, Store};
 use tokio::runtime::Runtime;
@@ -48,7 +48,11 @@ impl Host {
         let sources = clusters.iter().map(|it| {
             let sources = kubeconfig_clusters(&it.kubeconfig(), None);
             let source = sources.expect("a kubeconfig").pop().expect("a context");
-            ClusterSource::Kubernetes(Box::new(source))
+            let options = WatchOptions {
+                selection: crate::is_asked_for("selector").then(labelled),
+                ..WatchOptions::default()
+            };
+            ClusterSource::Kubernetes(Box::new(source.with_options(options)))
         });
         self.clusters.send_replace(sources.collect());
     }
@@ -71,5 +75,13 @@ impl Host {
         let mut clusters = answer["clusters"].as_array()?.iter();
         let found = clusters.find(|it| it["cluster"] == cluster.name())?;
         found["connection"].as_str().map(str::to_owned)
+    }
+}
+
+/// The objects of applications alone.
+fn labelled() -> Selection {
+    Selection {
+        selector: "app.kubernetes.io/part-of".parse().expect("a selector"),
+        children: [].into(),
     }
 }

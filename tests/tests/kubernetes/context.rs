@@ -16,14 +16,14 @@ use crate::monitor;
 use crate::stage::{NAMESPACE, SHOP, Stage, labelled, resources, workload};
 
 /// Status of what the context sends.
-const PROD: &str =
+pub(crate) const PROD: &str =
     "/v2/projects/p/composite-apps/suite/v1/deployment-intent-groups/prod/status?type=cluster";
 
 const ID: &str = "4711";
 const FRONT: &str = "4711-front";
 
 /// Everything of the app `front`; each object has the label of the deployment, and those of a chart.
-fn front() -> Vec<Value> {
+pub(crate) fn front() -> Vec<Value> {
     let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "front"},
         "spec": {"selector": {"app": "front"}, "ports": [{"port": 80}]}});
     let config = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}});
@@ -74,7 +74,7 @@ fn app(name: &str, cluster: &ClusterName, manifests: &[Value]) -> NewApp {
 }
 
 /// Writes the context and its record, as an orchestrator would.
-fn instantiate(stage: &Stage) -> (AppContexts, ContextId) {
+pub(crate) fn instantiate(stage: &Stage) -> (AppContexts, ContextId) {
     let name = DigName::new("p", "suite", "v1", "prod").expect("a name");
     let cluster: ClusterName = "kubeconfig+edge01".parse().expect("a name");
     let sent = [front(), vec![missing()]].concat();

@@ -12,4 +12,5 @@ mod related;
 mod restart;
 mod rights;
 mod rollout;
+mod selector;
 mod stage;

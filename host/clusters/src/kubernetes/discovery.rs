@@ -16,6 +16,9 @@ const JSON: &str = "application/json";
 /// Maximum number of Kinds of one cluster; of more, the first by name.
 pub(super) const KINDS_MAX: usize = 2_000;
 
+/// Kinds whose objects are Kinds.
+const KINDS_OF_KINDS: [&str; 2] = ["CustomResourceDefinition", "APIService"];
+
 /// A Kind of which objects can be listed and watched.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ApiKind {
@@ -37,6 +40,11 @@ impl ApiKind {
     /// Returns whether its objects are the reports of monitors.
     pub(super) fn is_bundle_state(&self) -> bool {
         *self.gvk.group == *bundle_states::GROUP && *self.gvk.kind == *bundle_states::KIND
+    }
+
+    /// Returns whether its objects are Kinds.
+    pub(super) fn is_of_kinds(&self) -> bool {
+        KINDS_OF_KINDS.contains(&&*self.gvk.kind)
     }
 
     /// Its group, version and Kind.

@@ -49,6 +49,8 @@ pub(super) struct KindWatch {
     pub(super) namespace: Option<Arc<str>>,
     pub(super) client: ApiClient,
     pub(super) decoder: Decoder,
+    /// The part of the query that leaves out objects, as it was last asked for.
+    pub(super) filter: Arc<str>,
     /// The objects that are asked for.
     pub(super) asked: watch::Receiver<Asked>,
     pub(super) news: mpsc::Sender<WatchNews>,
@@ -104,7 +106,7 @@ impl KindWatch {
     async fn list(&self, number: u64) -> Result<String, End> {
         self.tell(News::ListBegins(number)).await?;
         let path = self.kind.path(self.namespace.as_deref());
-        let mut pages = Pages::new(&self.client, &self.decoder, &path, None);
+        let mut pages = Pages::new(&self.client, &self.decoder, &path, &self.filter);
         let mut version = String::new();
         loop {
             let page = pages.next().await.map_err(|error| match error {
@@ -171,8 +173,8 @@ impl KindWatch {
     /// The path and the query of a watch that begins in this way.
     pub(super) fn watch_target(&self, begin: &str) -> String {
         let path = self.kind.path(self.namespace.as_deref());
-        let seconds = self.lifetime.as_secs().max(1);
-        format!("{path}?watch=1&allowWatchBookmarks=true&timeoutSeconds={seconds}&{begin}")
+        let (seconds, filter) = (self.lifetime.as_secs().max(1), &self.filter);
+        format!("{path}?watch=1&allowWatchBookmarks=true&timeoutSeconds={seconds}&{begin}{filter}")
     }
 
     async fn follow_lines(&mut self, mut lines: Lines, version: &mut String, listed: u64) -> End {
@@ -206,6 +208,7 @@ impl KindWatch {
         let asked = self.asked.borrow_and_update();
         self.decoder.detail = asked.detail;
         self.decoder.labels = asked.labels.clone();
+        self.filter = Arc::clone(&asked.filter);
         asked.list
     }
 

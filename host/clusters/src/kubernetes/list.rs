@@ -23,19 +23,17 @@ pub(super) struct Pages<'w> {
 }
 
 impl<'w> Pages<'w> {
-    /// The list at this path, of the objects of this name where there is one.
+    /// The list at this path, without the objects that a part of the query leaves out.
     pub(super) fn new(
         client: &'w ApiClient,
         decoder: &'w Decoder,
         path: &str,
-        name: Option<&str>,
+        filter: &str,
     ) -> Self {
-        let name = name.map(|it| format!("&fieldSelector=metadata.name%3D{}", url_encoded(it)));
-        let name = name.unwrap_or_default();
         Self {
             client,
             decoder,
-            target: format!("{path}?limit={PAGE_ITEMS}{name}"),
+            target: format!("{path}?limit={PAGE_ITEMS}{filter}"),
             next: Some(String::new()),
         }
     }
@@ -73,6 +71,8 @@ pub(super) struct PartList {
     /// The namespace; empty for cluster-scoped objects.
     pub(super) namespace: Arc<str>,
     pub(super) part: Part,
+    /// The part of the query that leaves out objects, as of its watch.
+    pub(super) filter: Arc<str>,
     pub(super) client: ApiClient,
     pub(super) decoder: Decoder,
     pub(super) news: mpsc::Sender<WatchNews>,
@@ -106,7 +106,9 @@ impl PartList {
     async fn list(&self, name: Option<&str>) -> Result<(), ApiError> {
         let namespace = Some(&*self.namespace).filter(|it| !it.is_empty());
         let path = self.kind.path(namespace);
-        let mut pages = Pages::new(&self.client, &self.decoder, &path, name);
+        let name = name.map(|it| format!("&fieldSelector=metadata.name%3D{}", url_encoded(it)));
+        let filter = format!("{}{}", name.unwrap_or_default(), self.filter);
+        let mut pages = Pages::new(&self.client, &self.decoder, &path, &filter);
         while let Some(page) = pages.next().await? {
             self.tell(News::PartListed(page.objects)).await;
         }

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use kindsight_contract::Node;
-use kindsight_model::{DeploymentId, DigName, is_label_value};
+use kindsight_model::{DeploymentId, DigName, LabelSelector, is_label_value};
 
 use super::configured::ConfiguredApplication;
 
@@ -59,6 +59,8 @@ pub(super) struct Rules {
     pub(super) configured: Arc<[ConfiguredApplication]>,
     /// Rules that find applications, in the order of precedence.
     pub(super) found: Arc<[ApplicationRule]>,
+    /// The labels of objects that belong to applications by themselves; all where none is named.
+    pub(super) selector: Option<LabelSelector>,
 }
 
 impl Default for Rules {
@@ -67,6 +69,7 @@ impl Default for Rules {
         Self {
             configured: Arc::default(),
             found: ApplicationRule::ALL.into(),
+            selector: None,
         }
     }
 }
@@ -113,10 +116,7 @@ impl Membership {
     pub(super) fn of(metadata: Node<'_>, rules: &Rules) -> Self {
         let metadata = Metadata(metadata);
         let mut hooks = HOOKS.iter().map(|key| metadata.annotation(key));
-        let (claim, app) = metadata.configured(&rules.configured).map_or_else(
-            || metadata.found(&rules.found),
-            |(claim, app)| (Some(claim), Some(app)),
-        );
+        let (claim, app) = metadata.claim(rules);
         Self {
             deployment: metadata.deployment(),
             claim,
@@ -195,6 +195,19 @@ impl<'t> Metadata<'t> {
     fn deployment(&self) -> Option<Arc<DeploymentId>> {
         let label = self.label(DeploymentId::LABEL)?;
         label.parse().ok().map(Arc::new)
+    }
+
+    /// The application, and the app that is named beside it.
+    fn claim(&self, rules: &Rules) -> (Option<Claim>, Option<Arc<str>>) {
+        let labels = self.0.get("labels");
+        let selects = |it: &LabelSelector| it.selects(|key| labels.get(key).text());
+        if !rules.selector.as_ref().is_none_or(selects) {
+            return (None, None);
+        }
+        self.configured(&rules.configured).map_or_else(
+            || self.found(&rules.found),
+            |(claim, app)| (Some(claim), Some(app)),
+        )
     }
 
     /// The application by the first rule that applies, and the app that a label names.

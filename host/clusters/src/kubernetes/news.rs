@@ -22,6 +22,8 @@ pub(super) struct Asked {
     pub(super) detail: Detail,
     /// The labels that are kept.
     pub(super) labels: Labels,
+    /// The part of a query that leaves out objects; empty where there is none. Another one needs another list.
+    pub(super) filter: Arc<str>,
     /// Number of the list of all of them that is asked for; a greater one begins a new list.
     pub(super) list: u64,
 }

@@ -1,32 +1,39 @@
 //! The run of a source: one session after the other.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod telling;
+
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kindsight_model::{ClusterName, DigName, clean};
+use kindsight_model::{ClusterName, LabelSelector};
 use tokio::sync::mpsc::Sender;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
+use super::KubernetesCluster;
 use super::connection::ApiClient;
 use super::deployments::ShownDeployments;
 use super::discovery::ApiKind;
 use super::identity::{self, Identity, Rank};
-use super::inventory::{GroupId, Report};
+use super::inventory::GroupId;
 use super::jitter::Backoff;
 use super::session::{Session, SessionEnd};
 use super::start::Start;
-use super::{KubernetesCluster, REASON_BYTES_MAX};
-use crate::{
-    ApplicationReport, ClusterEvent, ClusterFacts, ClusterSource, ConfiguredApplication, Needs,
-    RecordedDeployments,
-};
+use crate::{ClusterEvent, ClusterSource, ConfiguredApplication, Needs, RecordedDeployments};
 
 /// The channel of events is closed.
 pub(super) struct Closed;
 
-/// Criteria that objects are sorted by: the applications of the configuration, and the deployments of `AppContext`s.
-pub(super) type SortedBy = (Arc<[ConfiguredApplication]>, Arc<RecordedDeployments>);
+/// Criteria that objects are sorted by.
+#[derive(PartialEq, Eq)]
+pub(super) struct SortedBy {
+    /// The applications of the configuration.
+    pub(super) applications: Arc<[ConfiguredApplication]>,
+    /// The deployments of `AppContext`s.
+    pub(super) recorded: Arc<RecordedDeployments>,
+    /// The labels of objects that belong to applications by themselves.
+    pub(super) selector: Option<LabelSelector>,
+}
 
 /// The way of events to the pipeline.
 pub(super) struct Run<E> {
@@ -44,6 +51,8 @@ pub(super) struct Run<E> {
     pub(super) sorted_by: Option<SortedBy>,
     /// The Kinds of which applications had objects or were judged by some then.
     pub(super) used: BTreeSet<Arc<ApiKind>>,
+    /// The Kinds of which a selector left out objects then.
+    pub(super) cut: BTreeSet<Arc<ApiKind>>,
     /// The last reason why the cluster was not heard; none while it is.
     told_stale: Option<String>,
     /// The start of the last session.
@@ -69,6 +78,7 @@ impl<E: From<ClusterEvent>> Run<E> {
             shown: ShownDeployments::default(),
             sorted_by: None,
             used: BTreeSet::new(),
+            cut: BTreeSet::new(),
             told_stale: None,
             start: Start::default(),
             is_heard: false,
@@ -167,6 +177,7 @@ impl<E: From<ClusterEvent>> Run<E> {
         tracing::info!(%cluster, "context leads to the cluster that is watched as {name}");
         self.known.clear();
         self.used.clear();
+        self.cut.clear();
         self.sorted_by = None;
         self.shown = ShownDeployments::default();
         self.told_stale = None;
@@ -200,97 +211,6 @@ impl<E: From<ClusterEvent>> Run<E> {
         if let ClusterSource::Kubernetes(cluster) = &*self.configured.borrow_and_update() {
             self.cluster = (**cluster).clone();
         }
-    }
-
-    /// Tells where and how the cluster was configured, which is known before it is reached.
-    async fn tell_origin(&self) -> Result<(), Closed> {
-        let facts = Box::new(ClusterFacts {
-            origin: self.origin(),
-            mode: self.cluster.options.mode,
-            ..ClusterFacts::default()
-        });
-        let cluster = self.cluster.name.clone();
-        self.send(ClusterEvent::Facts { cluster, facts }).await
-    }
-
-    /// Tells once for each reason that the cluster is not heard.
-    pub(super) async fn stale(&mut self, why: &str) -> Result<(), Closed> {
-        let reason = clean(why, REASON_BYTES_MAX).into_owned();
-        if self.told_stale.as_ref() == Some(&reason) {
-            return Ok(());
-        }
-        self.told_stale = Some(reason.clone());
-        let cluster = self.cluster.name.clone();
-        self.send(ClusterEvent::Stale { cluster, reason }).await
-    }
-
-    /// Tells that the cluster is heard, and all of it was reported.
-    pub(super) async fn synced(&mut self) -> Result<(), Closed> {
-        self.told_stale = None;
-        self.is_heard = true;
-        self.start.end();
-        let cluster = self.cluster.name.clone();
-        self.send(ClusterEvent::Synced { cluster }).await
-    }
-
-    /// Sends reports, those on the apps of one application together, and notes which applications have
-    /// something.
-    pub(super) async fn report(&mut self, reports: Vec<Report>) -> Result<(), Closed> {
-        let mut applications: BTreeMap<DigName, Vec<ApplicationReport>> = BTreeMap::new();
-        let mut deployments = Vec::new();
-        for report in reports {
-            match report {
-                Report::Application(report) => {
-                    let of = applications.entry(report.application.clone());
-                    of.or_default().push(report);
-                }
-                Report::Deployment(report) => deployments.push(report),
-            }
-        }
-        for reports in applications.into_values() {
-            self.report_application(reports).await?;
-        }
-        for report in deployments {
-            let cluster = self.cluster.name.clone();
-            let report = Box::new(report);
-            self.send(ClusterEvent::Deployment { cluster, report })
-                .await?;
-        }
-        Ok(())
-    }
-
-    async fn report_application(
-        &mut self,
-        mut reports: Vec<ApplicationReport>,
-    ) -> Result<(), Closed> {
-        let mut left = Vec::new();
-        reports.retain(|report| {
-            let group = GroupId::Application {
-                application: report.application.clone(),
-                app: Arc::clone(&report.app),
-            };
-            if !report.objects.is_empty() || !report.rejected.is_empty() {
-                self.known.insert(group);
-                return true;
-            }
-            let is_known = self.known.contains(&group);
-            left.push(group);
-            is_known
-        });
-        if !reports.is_empty() {
-            let cluster = self.cluster.name.clone();
-            self.send(ClusterEvent::Application { cluster, reports })
-                .await?;
-        }
-        // Not before: where this ends meanwhile, the next session has to tell it.
-        for group in left {
-            self.known.remove(&group);
-        }
-        Ok(())
-    }
-
-    pub(super) async fn send(&self, event: ClusterEvent) -> Result<(), Closed> {
-        self.events.send(event.into()).await.map_err(|_| Closed)
     }
 }
 

@@ -5,6 +5,7 @@ mod facts;
 mod kinds;
 mod probe;
 mod report;
+mod selection;
 mod take;
 
 use std::collections::BTreeSet;

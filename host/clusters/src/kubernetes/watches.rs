@@ -1,8 +1,10 @@
 //! The watches of one cluster, and how each of them is.
 
+mod coverage;
+mod extent;
 mod parts;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tokio::sync::watch;
@@ -12,6 +14,7 @@ use super::connection::ApiError;
 use super::decode::{Detail, Labels};
 use super::discovery::ApiKind;
 use super::news::{Asked, WatchId};
+use extent::Extent;
 pub(super) use parts::Needed;
 use parts::Parts;
 
@@ -23,6 +26,7 @@ pub(super) struct WatchState {
     /// The pass over its Kind that is or was last made.
     pub(super) pass: u64,
     listed: Listed,
+    extent: Extent,
     /// True from a request for a list until that list begins.
     is_asked: bool,
     /// True from the first list that had all that is asked for now.
@@ -51,18 +55,21 @@ pub(super) struct Watches {
 }
 
 impl Watches {
-    /// Adds a watch that reads metadata. Returns its number, and what is asked for.
+    /// Adds a watch that reads metadata, of the objects that a part of the query leaves. Returns its number,
+    /// and what is asked for.
     pub(super) fn add(
         &mut self,
         kind: Arc<ApiKind>,
         namespace: Option<Arc<str>>,
-        labels: Labels,
+        (labels, filter): (Labels, Arc<str>),
     ) -> (WatchId, watch::Receiver<Asked>) {
         let id = self.next_id;
         self.next_id += 1;
+        let extent = Extent::of(&filter);
         let (asked, receiver) = watch::channel(Asked {
             detail: Detail::Metadata,
             labels,
+            filter,
             list: 0,
         });
         let state = WatchState {
@@ -71,6 +78,7 @@ impl Watches {
             asked,
             pass: 0,
             listed: Listed::Never,
+            extent,
             is_asked: false,
             is_known: false,
             failure: None,
@@ -128,52 +136,6 @@ impl Watches {
         let mut watches = self.by_id.values();
         watches.all(|it| it.failure().is_some() || it.is_whole())
     }
-
-    /// The reason why the cluster as a whole is not heard: what is known of it may be out of date.
-    ///
-    /// A watch that fails costs more than its Kind only where the server cannot be reached, or where
-    /// applications have objects of it or are judged by some.
-    pub(super) fn trouble(
-        &self,
-        is_used: impl Fn(WatchId, &ApiKind, &ApiError) -> bool,
-    ) -> Option<String> {
-        self.by_id.iter().find_map(|(id, it)| {
-            let failure = it.failure()?;
-            if matches!(failure, ApiError::Unreachable(_)) {
-                return Some(failure.of_cluster());
-            }
-            let told = || format!("a Kind cannot be followed any more: {}", it.told(failure));
-            is_used(*id, &it.kind, failure).then(told)
-        })
-    }
-
-    /// The Kinds of which every object is seen, in each namespace that is watched. One that cannot be followed
-    /// for a moment, since the server cannot be reached, stays among them: what is known of the whole cluster
-    /// is stale then.
-    pub(super) fn covered(&self) -> BTreeSet<&ApiKind> {
-        let is_covered = |it: &&WatchState| {
-            let is_away = |error: &ApiError| matches!(error, ApiError::Unreachable(_));
-            it.listed != Listed::Never && it.failure.as_ref().is_none_or(is_away)
-        };
-        let (covered, others): (Vec<_>, Vec<_>) = self.by_id.values().partition(is_covered);
-        let others: BTreeSet<&ApiKind> = others.into_iter().map(|it| &*it.kind).collect();
-        let covered = covered.into_iter().map(|it| &*it.kind);
-        covered.filter(|it| !others.contains(it)).collect()
-    }
-
-    /// The Kinds of which the credentials do not allow to see all.
-    pub(super) fn forbidden(&self) -> impl Iterator<Item = &ApiKind> {
-        let is_forbidden = |it: &&WatchState| matches!(it.failure(), Some(ApiError::Forbidden(_)));
-        let forbidden = self.by_id.values().filter(is_forbidden);
-        forbidden.map(|it| &*it.kind)
-    }
-
-    /// The Kinds that are not watched, with the reason.
-    pub(super) fn not_covered(&self) -> Vec<Arc<str>> {
-        let failed = self.by_id.values();
-        let failed = failed.filter_map(|it| Some(it.told(it.failure()?).into()));
-        failed.collect()
-    }
 }
 
 impl WatchState {
@@ -181,6 +143,7 @@ impl WatchState {
     /// over in it, so that only a request before it is answered by it.
     pub(super) fn begin(&mut self, list: u64) {
         self.pass += 1;
+        self.extent.begin(list);
         if self.listed == Listed::Now {
             self.listed = Listed::Before;
         }
@@ -190,15 +153,16 @@ impl WatchState {
     /// Notes that the list is whole.
     pub(super) fn end(&mut self) {
         self.listed = Listed::Now;
+        self.extent.end();
         self.is_known |= !self.is_asked;
         self.failure = None;
     }
 
-    /// Returns whether everything is known that there is of it. While the server cannot be reached that is so
+    /// Returns whether everything is known that there is of it: never where a selector leaves out some. While the server cannot be reached that is so
     /// as of before, which is told of the cluster as a whole.
     pub(super) fn is_complete(&self) -> bool {
         let is_seen = matches!(self.failure(), None | Some(ApiError::Unreachable(_)));
-        self.is_known && is_seen
+        self.is_known && self.extent.is_everything() && is_seen
     }
 
     /// Keeps these labels of each object. Where they were not kept before, all are listed again.
@@ -211,6 +175,11 @@ impl WatchState {
                 asked.list += 1;
             });
         }
+    }
+
+    /// The part of a query that leaves out objects; empty where there is none.
+    pub(super) fn filter(&self) -> Arc<str> {
+        Arc::clone(&self.asked.borrow().filter)
     }
 
     /// The labels that are kept.
@@ -262,14 +231,6 @@ impl WatchState {
             let before = std::mem::replace(&mut asked.detail, Detail::Whole);
             before != Detail::Whole
         });
-    }
-
-    fn told(&self, failure: &ApiError) -> String {
-        let kind = self.kind.name();
-        match &self.namespace {
-            Some(namespace) => format!("{kind} in {namespace}: {failure}"),
-            None => format!("{kind}: {failure}"),
-        }
     }
 }
 

@@ -55,7 +55,7 @@ fn connection(cluster: &ClusterConnection<'_>) -> String {
     }
 }
 
-/// Prints one line per cluster, and below it its mode where that is not `auto`, what it does not cover and
+/// Prints one line per cluster, and below it its mode where that is not `auto`, its selector, what it does not cover and
 /// what could not be read. Ages are relative to `now_ms`.
 fn print(mut to: impl Write, list: &ClusterList<'_>, now_ms: i64) -> io::Result<()> {
     let head = [
@@ -83,6 +83,9 @@ fn print(mut to: impl Write, list: &ClusterList<'_>, now_ms: i64) -> io::Result<
         ])?;
         if let Some(mode) = cluster.mode {
             table.note(&format!("  mode: {}", mode.as_str()))?;
+        }
+        if let Some(selector) = &cluster.selector {
+            table.note(&format!("  selector: {selector}"))?;
         }
         for text in not_covered(&cluster.not_covered) {
             table.note(&format!("  not covered: {text}"))?;

@@ -167,7 +167,7 @@ mod tests {
         let [app] = &*application.apps else {
             panic!("{application:?}");
         };
-        assert_eq!(app.selector.to_string(), "app in (front),tier in (web)");
+        assert_eq!(app.selector.to_string(), "app=front,tier=web");
     }
 
     #[test]

@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
+use kindsight_model::{NamePattern, SelectorError};
 use kindsight_server::clusters::{
-    ClusterSource, FolderCluster, KubernetesCluster, ReportMode, WatchOptions,
+    ClusterSource, FolderCluster, KubernetesCluster, ReportMode, Selection, WatchOptions,
 };
 use serde::Deserialize;
 
@@ -26,6 +28,11 @@ pub(crate) struct ClusterTable {
     /// Only these namespaces.
     #[serde(default)]
     namespaces: Vec<String>,
+    /// A label selector, as `kubectl` takes it: only what it selects belongs to applications by itself.
+    selector: Option<String>,
+    /// Patterns of Kinds of objects that others own, beside those of Kubernetes.
+    #[serde(default)]
+    children: Vec<String>,
     /// The view by which the apps of `AppContext`s are reported.
     mode: Option<Mode>,
 }
@@ -84,10 +91,20 @@ impl ClusterTable {
         if self.context.is_some() && self.kubeconfig.is_none() {
             return Err(told("`context` is of a `kubeconfig`, and none is named"));
         }
+        if !self.children.is_empty() && self.selector.is_none() {
+            return Err(told(
+                "`children` are Kinds that a `selector` does not concern, and none is named",
+            ));
+        }
         let cluster = match (&self.folder, &self.kubeconfig, self.in_cluster) {
             (Some(_), None, false) if !self.namespaces.is_empty() => {
                 return Err(told(
                     "`namespaces` are of an API server, and a folder has none",
+                ));
+            }
+            (Some(_), None, false) if self.selector.is_some() => {
+                return Err(told(
+                    "`selector` is of an API server: a folder has bundles alone",
                 ));
             }
             (Some(_), None, false) if self.mode.is_some() => {
@@ -114,11 +131,29 @@ impl ClusterTable {
                 .iter()
                 .map(|it| it.as_str().into())
                 .collect(),
+            selection: self.selection().map_err(|why| told(&why))?,
             mode: self.mode.map(ReportMode::from).unwrap_or_default(),
             ..options.clone()
         };
         let cluster = Box::new(cluster.with_options(options));
         Ok(ClusterSource::Kubernetes(cluster))
+    }
+
+    /// The objects that belong to applications by themselves; all of them where no selector is named.
+    fn selection(&self) -> Result<Option<Selection>, String> {
+        let Some(selector) = &self.selector else {
+            return Ok(None);
+        };
+        let children = self.children.iter().map(|it| it.parse().map_err(|_| it));
+        let children = children.collect::<Result<Arc<[NamePattern]>, _>>();
+        Ok(Some(Selection {
+            selector: selector
+                .parse()
+                .map_err(|error: SelectorError| format!("`selector`: {error}"))?,
+            children: children.map_err(|it| {
+                format!("`children`: `{it}` is not a pattern of Kinds: write `Kind` or `Kind.group`, with `*` for any characters")
+            })?,
+        }))
     }
 }
 
@@ -164,6 +199,24 @@ mod tests {
             "[[cluster]] `p+edge`: `mode` is of an API server: a folder has bundles alone",
         );
         edge(r#","in-cluster":true,"mode":"bundles""#).unwrap();
+        check(
+            r#","folder":"/x","selector":"team=web""#,
+            "[[cluster]] `p+edge`: `selector` is of an API server: a folder has bundles alone",
+        );
+        check(
+            r#","in-cluster":true,"selector":"team is web""#,
+            "[[cluster]] `p+edge`: `selector`: `is` after `team`: expected `=`, `==`, `!=`, `in (…)`, `notin (…)`, `,` or the end",
+        );
+        check(
+            r#","in-cluster":true,"children":["Order.acme.io"]"#,
+            "[[cluster]] `p+edge`: `children` are Kinds that a `selector` does not concern, and none is named",
+        );
+        check(
+            r#","in-cluster":true,"selector":"team=web","children":["acme.io/Order"]"#,
+            "[[cluster]] `p+edge`: `children`: `acme.io/Order` is not a pattern of Kinds: write `Kind` or `Kind.group`, with `*` for any characters",
+        );
+        edge(r#","in-cluster":true,"selector":"team in (a, b),!old","children":["*.acme.io"]"#)
+            .unwrap();
         let error = edge(r#","in-cluster":true,"mode":"both""#).unwrap_err();
         let expected = "unknown variant `both`, expected one of `auto`, `bundles`, `direct`";
         assert!(error.contains(expected), "{error}");

@@ -1,6 +1,7 @@
 //! `kindsight serve --kubeconfig` on real API servers: clusters that come and go with their files, and the
 //! credentials that kubeconfigs name.
 
+mod selector;
 mod webhook;
 
 use std::fs;

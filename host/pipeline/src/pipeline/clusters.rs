@@ -174,6 +174,7 @@ fn shown(facts: ClusterFacts) -> Arc<FactsView> {
     let ClusterFacts {
         origin,
         mode,
+        selector,
         server_version,
         mut not_covered,
         objects,
@@ -183,6 +184,7 @@ fn shown(facts: ClusterFacts) -> Arc<FactsView> {
     Arc::new(FactsView {
         origin,
         mode: shown_mode(mode),
+        selector,
         server_version,
         not_covered,
         objects,

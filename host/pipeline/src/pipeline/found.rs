@@ -14,9 +14,10 @@ impl Pipeline {
     pub(super) fn report_found(
         &mut self,
         cluster: &ClusterName,
-        reports: Vec<ApplicationReport>,
+        mut reports: Vec<ApplicationReport>,
         now_ms: i64,
     ) {
+        self.compare_selectors(cluster, &mut reports);
         let Some(name) = reports.first().map(|it| it.application.clone()) else {
             return;
         };
@@ -34,6 +35,9 @@ impl Pipeline {
             }
             ApplicationState::found(name, goal)
         });
+        let is_sorted_anew = reports
+            .iter()
+            .any(|it| it.is_sorted_anew || !it.taken.is_empty());
         let mut is_set_back = false;
         for report in reports {
             is_set_back |= state.report(cluster, report, &self.interpreters, absence, now_ms);
@@ -48,7 +52,7 @@ impl Pipeline {
         let forget_at_ms = state.forget_at_ms(gone_for);
         self.forget_at_ms = self.forget_at_ms.into_iter().chain(forget_at_ms).min();
         self.note_report(&key, is_set_back);
-        self.publish_found(&key, now_ms);
+        self.publish_found(&key, is_sorted_anew, now_ms);
     }
 
     /// Forgets what is gone for long enough, if anything may be.
@@ -69,7 +73,7 @@ impl Pipeline {
         }
         self.forget_at_ms = next;
         for key in changed {
-            self.publish_found(&key, now_ms);
+            self.publish_found(&key, false, now_ms);
         }
     }
 
@@ -94,7 +98,7 @@ impl Pipeline {
             }
         }
         for key in changed {
-            self.publish_found(&key, now_ms);
+            self.publish_found(&key, false, now_ms);
             if key.context().is_none() {
                 self.publisher.forget_history(&key, cluster);
             }
@@ -106,13 +110,16 @@ impl Pipeline {
     }
 
     /// Publishes an application, or forgets it where nothing is left of it.
-    fn publish_found(&mut self, key: &ApplicationKey, now_ms: i64) {
+    fn publish_found(&mut self, key: &ApplicationKey, is_sorted_anew: bool, now_ms: i64) {
         let Some(state) = self.states.get(key) else {
             return;
         };
         if matches!(key, ApplicationKey::Found(_)) && state.is_empty() {
             self.states.remove(key);
             self.publisher.remove(key);
+        } else if is_sorted_anew {
+            let view = state.view(key);
+            self.publisher.publish_sorted_anew(key, view, now_ms);
         } else {
             self.publisher.publish(key, state.view(key), now_ms);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kindsight_clusters::ApplicationReport;
 use kindsight_model::{ClusterName, CoveredKinds};
-use kindsight_status::{ApplicationKey, ClusterView, Staleness};
+use kindsight_status::{ApplicationKey, ClusterView, ConnectionView, Staleness};
 
 use super::Pipeline;
 use crate::application_state::ApplicationState;
@@ -26,8 +26,9 @@ impl Pipeline {
         for placement in remembered.placements {
             let key = ApplicationKey::Found(placement.application.clone());
             if self.connections.contains_key(&placement.cluster) {
-                let since_ms = remembered.current_until_ms.get(&placement.cluster);
-                self.remember_placement(&key, placement, since_ms.copied().unwrap_or(now_ms));
+                let cluster = remembered.clusters.get(&placement.cluster);
+                let since_ms = cluster.map_or(now_ms, |it| it.current_until_ms);
+                self.remember_placement(&key, placement, since_ms);
             } else {
                 others.entry(key).or_default().insert(placement.cluster);
             }
@@ -40,6 +41,8 @@ impl Pipeline {
                 }
             }
         }
+        let selectors = remembered.clusters.into_iter();
+        self.selectors = selectors.map(|(name, it)| (name, it.selector)).collect();
         for (key, state) in &self.states {
             self.publisher.remember(key, state.view(key));
         }
@@ -66,6 +69,27 @@ impl Pipeline {
         let state = self.states.entry(key.clone());
         let state = state.or_insert_with(|| ApplicationState::found(application, goal));
         state.remember(&app, view, stale);
+    }
+
+    /// Notes in reports on apps that are known from before the start alone whether the objects of their cluster
+    /// were looked for by other labels then: one that is missing may be there all the same.
+    pub(super) fn compare_selectors(
+        &self,
+        cluster: &ClusterName,
+        reports: &mut [ApplicationReport],
+    ) {
+        let Some(before) = self.selectors.get(cluster) else {
+            return;
+        };
+        let connection = self.connections.get(cluster);
+        if connection.and_then(ConnectionView::selector) == before.as_ref() {
+            return;
+        }
+        for report in reports {
+            let key = ApplicationKey::Found(report.application.clone());
+            let known = self.states.get(&key).map(|it| it.remembered_in(cluster));
+            report.is_sorted_anew |= known.is_some_and(|it| it.contains(&report.app));
+        }
     }
 
     /// Handles a complete listing of a cluster: it has nothing of what is still known from before the start

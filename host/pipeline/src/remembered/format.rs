@@ -20,6 +20,9 @@ pub(super) struct StoredVersion {
 pub(super) struct StoredCluster {
     pub(super) cluster: String,
     pub(super) current_until_ms: i64,
+    /// The label selector that its objects were looked for by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) selector: Option<Arc<str>>,
 }
 
 /// An app of a found application in a cluster.

@@ -65,16 +65,23 @@ pub(super) fn clusters(read_model: &ReadModel, pending: &mut Pending<'_>, now_ms
     let connections: Vec<_> = read_model.inspect(|snapshot| {
         let connections = snapshot.connections();
         connections
-            .map(|(name, it)| (name.clone(), current_until(it, now_ms)))
+            .map(|(name, it)| {
+                (
+                    name.clone(),
+                    current_until(it, now_ms),
+                    it.selector().cloned(),
+                )
+            })
             .collect()
     });
     let mut kept = BTreeSet::new();
-    for (name, current_until_ms) in connections {
+    for (name, current_until_ms, selector) in connections {
         let at = keys::cluster(&name);
         if let Some(current_until_ms) = current_until_ms {
             let stored = StoredCluster {
                 cluster: name.to_string(),
                 current_until_ms,
+                selector,
             };
             pending.put(at.clone(), written(&stored));
         }

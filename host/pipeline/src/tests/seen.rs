@@ -5,6 +5,7 @@ use std::sync::Arc;
 use kindsight_appcontext::{AppContexts, NewResource, ResourceName};
 use kindsight_clusters::{ClusterEvent, DeploymentReport};
 use kindsight_model::{Coverage, CoveredKinds, DigName, Object, WatchedKinds};
+use kindsight_status::ApplicationKey;
 use serde_json::json;
 
 use super::found::{deployment, has, stage as found_stage};
@@ -165,4 +166,31 @@ fn an_application_of_the_configuration_is_shown_by_its_own_name() {
         .read_model
         .inspect(|it| it.found_application(&name).is_some());
     assert!(shown);
+}
+
+#[test]
+fn the_history_does_not_tell_what_may_be_elsewhere_to_be_gone() {
+    let mut stage = found_stage();
+    let all = ["front", "side", "more", "last"].map(deployment);
+    stage.tell(has("p+a", "front", all), 1000);
+    let mut rest = has("p+a", "front", ["front", "more", "last"].map(deployment));
+    rest.taken = vec![deployment("side")];
+    stage.tell(rest, 2000);
+    let mut rest = has("p+a", "front", ["front", "last"].map(deployment));
+    rest.is_sorted_anew = true;
+    stage.tell(rest, 3000);
+    let key = ApplicationKey::Found(DigName::found("shop", Some("web")).unwrap());
+    let (_, history) = stage.read_model.application_history(&key);
+    let history = history.unwrap();
+    let left = history
+        .transitions
+        .iter()
+        .filter(|it| it.transition.to.is_none());
+    let left: Vec<String> = left
+        .map(|it| {
+            let resource = it.transition.resource.as_ref().unwrap();
+            format!("{} {}", resource.name, it.transition.reason)
+        })
+        .collect();
+    assert_eq!(left, ["side Left", "more Left"]);
 }

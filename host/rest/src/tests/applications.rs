@@ -63,6 +63,7 @@ pub(super) fn publish(read_model: &ReadModel) {
         facts: Some(Arc::new(FactsView {
             origin: "admin@prod".into(),
             mode: ReportMode::Direct,
+            selector: Some("team=web".into()),
             server_version: Some("v1.34.1".into()),
             not_covered: vec!["Secret: forbidden".into()],
             objects: 1,
@@ -145,6 +146,7 @@ async fn every_cluster_is_listed_with_its_connection() {
             "cluster": "prod",
             "origin": "admin@prod",
             "mode": "direct",
+            "selector": "team=web",
             "connection": "stale",
             "since": "1970-01-01T00:00:00Z",
             "error": "the cluster cannot be reached: refused",

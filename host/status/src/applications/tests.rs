@@ -212,6 +212,7 @@ fn clusters_are_listed_with_their_connections() {
         facts: Some(Arc::new(crate::FactsView {
             origin: "admin@prod".into(),
             mode: ReportMode::Bundles,
+            selector: Some("team=web".into()),
             server_version: Some("v1.34.1".into()),
             not_covered: vec!["Secret: forbidden".into()],
             objects: 7,
@@ -245,6 +246,7 @@ fn clusters_are_listed_with_their_connections() {
                 "cluster": "edge02",
                 "origin": "admin@prod",
                 "mode": "bundles",
+                "selector": "team=web",
                 "connection": "stale",
                 "since": "2020-08-21T05:40:00Z",
                 "error": "the cluster cannot be reached: refused",

@@ -23,6 +23,11 @@ use whole::application_state;
 const FORGOTTEN: (&str, &str) = ("Forgotten", "it was gone, and is not listed any more");
 /// Reason of a resource that is not there any more and of which no trace is kept.
 const GONE: (&str, &str) = ("Gone", "it is no more in the cluster");
+/// Reason of a resource that may be there and that the configuration has no longer in the application.
+const LEFT: (&str, &str) = (
+    "Left",
+    "it is not of this application any more as clusters and applications are configured now, or it is gone",
+);
 /// Reason of a resource that is not sent any more.
 const NOT_SENT: (&str, &str) = ("NotSent", "it is not part of the AppContext any more");
 
@@ -66,6 +71,17 @@ pub fn transitions(
         Before::History(before) => diff.since_history(before, after),
     }
     diff.found
+}
+
+/// Tells of resources that are no more that they may be elsewhere: the objects were sorted by other rules, or
+/// looked for by other labels, than in the view before.
+pub fn sorted_anew(transitions: &mut [Transition]) {
+    for it in transitions {
+        if it.to.is_none() && *it.reason == *GONE.0 {
+            it.reason = LEFT.0.into();
+            it.message = LEFT.1.into();
+        }
+    }
 }
 
 fn is_same_state(one: &Verdict, other: &Verdict) -> bool {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use kindsight_model::{CoveredKinds, Object};
 
-use super::entry::rank;
 use super::missing::Place;
 use super::objects::Id;
 use super::queries::{Query, QueryId};
 use super::relations::{Asker, Rule, Watched, rules_of, sought};
+use super::reports::rank;
 use super::{GroupId, Inventory, WatchId};
 use crate::kubernetes::decode::Body;
 use crate::kubernetes::discovery::ApiKind;

@@ -1,5 +1,7 @@
 //! Reports of the groups that changed.
 
+mod content;
+
 use std::hash::BuildHasher as _;
 
 use kindsight_model::Coverage;
@@ -8,7 +10,8 @@ use super::entry::Entry;
 use super::groups::Group;
 use super::objects::Id;
 use super::related::{AskedFor, Beside};
-use super::{GroupId, Inventory, Report, entry};
+use super::{GroupId, Inventory, Report};
+pub(super) use content::rank;
 
 /// An object of a report was not read yet.
 struct NotRead;
@@ -66,14 +69,14 @@ impl Inventory {
             return Ok(None);
         }
         let related = self.related(&ids);
-        let beside = entry::Beside {
+        let beside = content::Beside {
             related,
             covered,
             coverage,
             taken: self.taken.remove(id).unwrap_or_default(),
         };
         let members_of: Vec<&Entry> = entries(members).collect();
-        let report = entry::report(id, &members_of, beside);
+        let report = content::report(id, &members_of, beside);
         // Their trees go with the report: nobody here reads them again.
         for id in members.iter().chain(&ids) {
             if let Some(entry) = self.objects.get_mut(*id) {

@@ -142,3 +142,39 @@ fn the_label_of_a_deployment_is_read_where_it_is_one() {
     assert_eq!(deployment("7-front").unwrap(), "7-front");
     assert_eq!(deployment("front"), None);
 }
+
+#[test]
+fn what_the_selector_of_the_cluster_does_not_select_claims_nothing() {
+    let configured = ConfiguredApplication {
+        name: DigName::new("shop", "web", "v1", "prod").unwrap(),
+        clusters: Vec::new(),
+        namespaces: Vec::new(),
+        apps: vec![ConfiguredApp {
+            name: "front".into(),
+            selector: "app=front".parse().unwrap(),
+        }],
+    };
+    let rules = Rules {
+        configured: [configured].into(),
+        selector: Some("team=web".parse().unwrap()),
+        ..Rules::default()
+    };
+    let of = |labels: Value| {
+        let text = json!({"namespace": "web", "labels": labels}).to_string();
+        let tree = Tree::read(&text).unwrap();
+        let document = tree.document(&text);
+        Membership::of(document.root(), &rules)
+    };
+    for (key, value, application) in [
+        ("app", "front", "shop/web/v1/prod"),
+        ("app.kubernetes.io/instance", "shop", "-/shop/-/web"),
+    ] {
+        let without = of(json!({key: value, "team": "base"}));
+        assert_eq!((without.claim, without.app), (None, None));
+        let claim = of(json!({key: value, "team": "web"})).claim.unwrap();
+        assert_eq!(claim.application.to_string(), application);
+    }
+    // What an `AppContext` sent has a label of its own.
+    let sent = of(json!({DeploymentId::LABEL: "7-front"}));
+    assert_eq!(sent.deployment.unwrap().to_string(), "7-front");
+}

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::needs::RelatedKinds;
-use crate::{RelatedRules, WatchOptions};
+use crate::{ApplicationReport, RelatedRules, Selection, WatchOptions};
 use api::{Answer, Api, list};
 
 /// A source that runs.
@@ -197,6 +197,47 @@ async fn what_the_next_session_may_not_see_is_not_gone() {
         ..WatchOptions::default()
     });
     assert_eq!(source.next().await, "front:  anew");
+    assert_eq!(source.next().await, "synced");
+}
+
+#[tokio::test]
+async fn what_another_selector_leaves_out_is_not_gone() {
+    let (asked_tx, asked) = blocking::channel();
+    let api = Api::new(move |target| {
+        if target.starts_with("/api/v1/services?limit") {
+            asked_tx.send(target.to_owned()).unwrap();
+        }
+        let is_front = is_list_of_services(target) || is_part_of_services(target);
+        is_front.then(|| {
+            if target.contains("labelSelector=app%3D") {
+                Answer::Json(200, list(&[]))
+            } else {
+                front()
+            }
+        })
+    });
+    let selected = |selector: &str, children: &[&str]| WatchOptions {
+        selection: Some(Selection {
+            selector: selector.parse().unwrap(),
+            children: children.iter().map(|it| it.parse().unwrap()).collect(),
+        }),
+        ..WatchOptions::default()
+    };
+    let mut source = Source::begin(&api, Needs::default());
+    assert_eq!(source.next().await, "front: front");
+    assert_eq!(source.next().await, "synced");
+    assert!(!asked.recv().unwrap().contains("labelSelector"));
+    // The same objects by labels that they have, and then by others.
+    source.configure(selected("app.kubernetes.io/instance=shop", &[]));
+    assert_eq!(source.next().await, "front: front anew");
+    assert_eq!(source.next().await, "synced");
+    let target = asked.recv().unwrap();
+    assert!(target.ends_with("&labelSelector=app.kubernetes.io%2Finstance%3Dshop"));
+    source.configure(selected("app=base", &[]));
+    assert_eq!(source.next().await, "front:  anew");
+    assert_eq!(source.next().await, "synced");
+    // By its metadata it is told of, and does not have them.
+    source.configure(selected("app=base", &["Service"]));
     assert_eq!(source.next().await, "synced");
 }
 

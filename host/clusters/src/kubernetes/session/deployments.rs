@@ -29,6 +29,7 @@ impl Session {
             }
         }
         self.ask_for_states();
+        self.widen();
     }
 
     /// Tells the reports of monitors that came or changed, and begins to tell of objects where there are
@@ -137,10 +138,14 @@ impl Session {
         }
     }
 
-    /// The applications and the deployments that objects are sorted by.
+    /// The criteria that objects are sorted by.
     pub(super) fn sorted_by(&self) -> SortedBy {
-        let applications = Arc::clone(&self.cluster.options.applications);
-        (applications, self.deployments.recorded())
+        let options = &self.cluster.options;
+        SortedBy {
+            applications: Arc::clone(&options.applications),
+            recorded: self.deployments.recorded(),
+            selector: options.selection.as_ref().map(|it| it.selector.clone()),
+        }
     }
 
     /// Returns whether objects were sorted by others when everything was last told.

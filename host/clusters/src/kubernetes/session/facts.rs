@@ -25,6 +25,7 @@ impl Session {
         let facts = ClusterFacts {
             origin: run.origin(),
             mode: self.cluster.options.mode,
+            selector: self.cluster.options.selector_text(),
             server_version: Some(Arc::clone(&self.version)),
             not_covered: (not_covered.into_iter().chain(silent))
                 .chain(self.inventory.left_out())

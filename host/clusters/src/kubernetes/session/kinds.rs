@@ -112,6 +112,7 @@ impl Session {
     pub(super) async fn follow_needs(&mut self) -> Result<(), SessionEnd> {
         let rules = Arc::clone(&self.needs.related.borrow_and_update());
         self.inventory.set_rules(Arc::clone(&rules));
+        self.widen();
         for (watch, state) in self.watches.iter_mut() {
             state.keep_labels(&Labels::needed(&rules, &state.kind));
             self.inventory.set_complete(watch, state.is_complete());
@@ -130,9 +131,11 @@ impl Session {
             .await
             .map_err(|error| error.of_cluster())?;
         let labels = Labels::needed(&self.needs.related.borrow(), kind);
+        let filter = self.filter(kind);
+        let needed = (labels.clone(), Arc::clone(&filter));
         let (id, asked) = self
             .watches
-            .add(Arc::clone(kind), namespace.clone(), labels.clone());
+            .add(Arc::clone(kind), namespace.clone(), needed);
         self.inventory
             .add_watch(id, Arc::clone(kind), namespace.clone());
         let rules = self.cluster.options.rules();
@@ -142,6 +145,7 @@ impl Session {
             namespace,
             client,
             decoder: Decoder::new(kind, &rules, Detail::Metadata, labels),
+            filter,
             asked,
             news: self.news_tx.clone(),
             streams: self.streams.clone(),

@@ -19,7 +19,9 @@ impl Session {
     ) -> Result<(), Closed> {
         let trouble = self.trouble(run);
         self.list_parts();
-        if self.is_synced || trouble.is_none() && self.watches.are_listed() {
+        let is_seen = self.is_synced || trouble.is_none() && self.watches.are_listed();
+        // What a report of a monitor is compared with may not be seen yet.
+        if is_seen && self.watches.are_widened() {
             self.settle_deployments(run).await?;
         }
         // By now objects may be needed whole that were not.
@@ -30,6 +32,7 @@ impl Session {
             self.is_synced = true;
             // What may not be seen any more is not gone either.
             let is_hidden = self.watches.forbidden().any(|it| run.used.contains(it));
+            let is_hidden = is_hidden || self.is_cut_anew(run);
             self.is_sorted_anew = is_hidden || self.is_sorted_otherwise(run);
             let known: BTreeSet<&GroupId> = self.inventory.group_ids().collect();
             let gone = run.known.iter().filter(|it| !known.contains(it));
@@ -85,6 +88,7 @@ impl Session {
     fn note_told<E>(&mut self, run: &mut Run<E>) {
         self.is_sorted_anew = false;
         run.sorted_by = Some(self.sorted_by());
+        run.cut = self.cut();
         let used = self
             .watches
             .iter()

@@ -16,9 +16,6 @@ use crate::kubernetes::watches::Needed as _;
 /// Time from the news of a Kind that came or went until the Kinds are asked for: servers tell late.
 const DISCOVER_AFTER: Duration = Duration::from_secs(1);
 
-/// Kinds whose objects are Kinds.
-const KINDS_OF_KINDS: [&str; 2] = ["CustomResourceDefinition", "APIService"];
-
 impl Session {
     /// Takes in what a watch tells.
     pub(super) fn take(&mut self, news: WatchNews) -> Result<(), SessionEnd> {
@@ -27,7 +24,7 @@ impl Session {
             // Of a Kind that is not served any more.
             return Ok(());
         };
-        if KINDS_OF_KINDS.contains(&&*state.kind.gvk.kind)
+        if state.kind.is_of_kinds()
             // A list may have what came after the Kinds were asked for.
             && matches!(what, News::Applied(_) | News::Deleted(_) | News::ListEnds)
         {
@@ -129,6 +126,7 @@ impl Session {
                     kind: Arc::clone(&state.kind),
                     namespace,
                     part,
+                    filter: state.filter(),
                     client: self.client.clone(),
                     decoder: Decoder::new(&state.kind, &rules, Detail::Whole, state.labels()),
                     news: self.news_tx.clone(),

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use kindsight_model::Gvk;
 
 use super::*;
@@ -13,7 +15,7 @@ fn pods() -> Arc<ApiKind> {
 
 fn one() -> (Watches, WatchId, watch::Receiver<Asked>) {
     let mut watches = Watches::default();
-    let (id, detail) = watches.add(pods(), None, Labels::None);
+    let (id, detail) = watches.add(pods(), None, (Labels::None, Arc::default()));
     (watches, id, detail)
 }
 
@@ -196,7 +198,11 @@ fn a_part_that_nobody_needs_any_more_is_no_trouble() {
 fn a_kind_is_covered_where_it_is_seen_in_each_namespace() {
     let mut watches = Watches::default();
     let ids = ["a", "b"].map(|namespace| {
-        let (id, _) = watches.add(pods(), Some(namespace.into()), Labels::None);
+        let (id, _) = watches.add(
+            pods(),
+            Some(namespace.into()),
+            (Labels::None, Arc::default()),
+        );
         id
     });
     for id in ids {
@@ -208,4 +214,33 @@ fn a_kind_is_covered_where_it_is_seen_in_each_namespace() {
     let state = watches.get_mut(ids[1]).unwrap();
     state.fail(ApiError::Forbidden("no".to_owned()));
     assert!(watches.covered().is_empty());
+}
+
+#[test]
+fn what_a_selector_leaves_out_is_known_once_a_list_without_it_is_whole() {
+    let mut watches = Watches::default();
+    let filter: Arc<str> = "&labelSelector=team%3Dweb".into();
+    let (id, mut asked) = watches.add(pods(), None, (Labels::None, Arc::clone(&filter)));
+    let state = watches.get_mut(id).unwrap();
+    state.begin(0);
+    state.end();
+    assert!(!state.is_complete() && state.filter() == filter);
+    assert!(watches.are_listed() && watches.are_widened());
+    assert!(watches.covered().is_empty() && watches.cut().count() == 1);
+    // A list that is read meanwhile may have begun with the selector.
+    let state = watches.get_mut(id).unwrap();
+    state.begin(0);
+    state.widen();
+    let next = asked.borrow_and_update().clone();
+    assert_eq!((next.list, &*next.filter), (1, ""));
+    state.end();
+    state.widen();
+    assert!(!asked.has_changed().unwrap(), "it was asked for already");
+    assert!(!watches.are_listed() && !watches.are_widened());
+    assert!(watches.covered().is_empty() && watches.cut().count() == 0);
+    let state = watches.get_mut(id).unwrap();
+    state.begin(1);
+    state.end();
+    assert!(state.is_complete() && watches.are_widened());
+    assert_eq!(watches.covered().len(), 1);
 }

@@ -8,7 +8,7 @@ fn every_cluster_is_a_line_and_what_it_does_not_cover_follows() {
     let answer = json!({"clusters": [
         {"cluster-provider": "folder", "cluster": "edge01", "connection": "connecting", "since": "2026-11-22T10:04:58Z"},
         {
-            "cluster-provider": "kubeconfig", "cluster": "prod", "origin": "admin@prod", "mode": "direct",
+            "cluster-provider": "kubeconfig", "cluster": "prod", "origin": "admin@prod", "mode": "direct", "selector": "team=web",
             "connection": "stale", "since": "2026-11-22T10:00:00Z",
             "error": "the cluster cannot be reached: refused", "server-version": "v1.34.1",
             "not-covered": ["Secret: forbidden"], "objects": 7, "watches": 50,
@@ -29,6 +29,7 @@ fn every_cluster_is_a_line_and_what_it_does_not_cover_follows() {
         folder+edge01    connecting  2s     -        -        -           -           -
         kubeconfig+prod  stale       5m     v1.34.1  7        6m          admin@prod  the cluster cannot be reached: refused
           mode: direct
+          selector: team=web
           not covered: Secret: forbidden
           not readable: report `x.json`: bad
     "#]].assert_eq(&String::from_utf8(out).unwrap());

@@ -179,6 +179,55 @@ fn what_is_missing_since_the_start_of_a_kind_that_is_not_covered_is_unknown_unti
 }
 
 #[test]
+fn what_is_missing_since_the_start_is_not_gone_where_other_labels_are_asked_for() {
+    for (selector, is_gone) in [
+        (Some("team=web"), true),
+        (Some("team=base"), false),
+        (None, false),
+    ] {
+        let facts = |selector: Option<&str>| {
+            let facts = ClusterFacts {
+                selector: selector.map(Arc::from),
+                ..ClusterFacts::default()
+            };
+            Event::Cluster(ClusterEvent::Facts {
+                cluster: "p+a".parse().unwrap(),
+                facts: Box::new(facts),
+            })
+        };
+        let mut stage = stage();
+        stage.pipeline.expect_cluster(&"p+a".parse().unwrap(), 0);
+        stage.pipeline.handle(facts(Some("team=web")), 500);
+        let side = object("Widget", "side", None, true);
+        stage.tell(has("p+a", "front", [deployment("front"), side]), 1000);
+        stage.tell(has("p+a", "base", [deployment("base")]), 1000);
+        stage.pipeline.handle(synced("p+a"), 2000);
+        stage.restart(&["p+a"], 5000);
+        stage.pipeline.handle(facts(selector), 5500);
+        stage.tell(has("p+a", "front", [deployment("front")]), 6000);
+        stage.pipeline.handle(synced("p+a"), 6000);
+        stage.pipeline.recheck(|| 8000);
+        let told = stage.lines();
+        let gone = |name: &str| {
+            told.iter()
+                .any(|it| it.contains(&format!("{name} NotPresent")))
+        };
+        assert_eq!(
+            (gone("side"), gone("base")),
+            (is_gone, is_gone),
+            "{told:#?}"
+        );
+        // From then on what goes is gone.
+        stage.tell(has("p+a", "front", []), 9000);
+        let told = stage.lines();
+        assert!(
+            told.iter().any(|it| it.contains("front NotPresent")),
+            "{told:#?}"
+        );
+    }
+}
+
+#[test]
 fn what_was_gone_before_is_forgotten_when_its_time_is_up_and_the_cluster_was_heard() {
     let mut stage = fresh();
     stage.tell(has("p+a", "front", [deployment("front")]), 3000);

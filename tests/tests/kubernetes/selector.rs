@@ -1,0 +1,269 @@
+//! Clusters of which the configuration wants objects with some labels alone: the API server is asked for these,
+//! and what an application owns is there all the same.
+
+mod audit;
+
+use kindsight_cluster::Options;
+use kindsight_clusters::{ClusterSource, Selection, WatchOptions};
+use serde_json::{Value, json};
+
+use crate::context::{PROD, front, instantiate};
+use crate::stage::{NAMESPACE, SHOP, Stage, labelled, resources};
+use audit::Audit;
+
+/// A cluster of which objects with the label `team=web` are wanted, watched with all rights, with these
+/// further Kinds of objects that others own.
+fn stage(children: &[&str]) -> Option<(Stage, Audit)> {
+    let audit = Audit::new();
+    let options = audit.asked_of(Options::api_server("edge01"));
+    let selection = Selection {
+        selector: "team=web".parse().expect("a selector"),
+        children: children
+            .iter()
+            .map(|it| it.parse().expect("a pattern"))
+            .collect(),
+    };
+    let stage = Stage::start_as(
+        &[options],
+        |cluster| cluster.admin().clone(),
+        |source| match source {
+            ClusterSource::Kubernetes(cluster) => {
+                let options = WatchOptions {
+                    selection: Some(selection.clone()),
+                    // Leases too, so that a swap has a Kind to ask for.
+                    left_out: ["Event".into(), "Event.events.k8s.io".into()].into(),
+                    ..WatchOptions::default()
+                };
+                ClusterSource::Kubernetes(Box::new(cluster.with_options(options)))
+            }
+            source @ ClusterSource::Folder(_) => source,
+        },
+    )?;
+    Some((stage, audit))
+}
+
+/// An object with the labels of the application `shop`, and `team=web` where it is of the team.
+fn object(api_version: &str, kind: &str, name: &str, of_team: bool) -> Value {
+    let object = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}});
+    let mut object = labelled(object, "front");
+    if of_team {
+        object["metadata"]["labels"]["team"] = "web".into();
+    }
+    object
+}
+
+fn config(name: &str, of_team: bool) -> Value {
+    object("v1", "ConfigMap", name, of_team)
+}
+
+/// The same object without labels, as one that this object owns.
+fn owned(mut object: Value, owner: &Value) -> Value {
+    object["metadata"]["labels"] = json!({"app": "front"});
+    let text = |pointer| owner.pointer(pointer).cloned().expect("a text");
+    object["metadata"]["ownerReferences"] = json!([{
+        "apiVersion": text("/apiVersion"), "kind": text("/kind"),
+        "name": text("/metadata/name"), "uid": text("/metadata/uid"),
+    }]);
+    object
+}
+
+/// A Deployment, or a ReplicaSet.
+fn workload(kind: &str, name: &str, of_team: bool) -> Value {
+    let mut workload = object("apps/v1", kind, name, of_team);
+    workload["spec"] = json!({
+        "selector": {"matchLabels": {"app": "front"}},
+        "template": {
+            "metadata": {"labels": {"app": "front"}},
+            "spec": {"containers": [{"name": "main", "image": "example.org/main:1"}]},
+        },
+    });
+    workload
+}
+
+fn pod(name: &str) -> Value {
+    let mut pod = object("v1", "Pod", name, false);
+    pod["spec"] = json!({"containers": [{"name": "main", "image": "example.org/main:1"}]});
+    pod
+}
+
+/// Kinds and names of an answer, with the state of what is not there.
+fn names(answer: &Value) -> Vec<String> {
+    let told = resources(answer);
+    let names = told.iter().filter_map(|it| {
+        let mut words = it.split(' ').skip(2);
+        let (name, state) = (words.next()?, words.next()?);
+        Some(match state {
+            "NotPresent" | "Unknown" => format!("{name} {state}"),
+            _ => name.to_owned(),
+        })
+    });
+    names.collect()
+}
+
+fn wait_for(stage: &Stage, what: &str, expected: &[&str]) {
+    stage.wait(SHOP, what, |it| names(it) == expected);
+}
+
+fn label(stage: &Stage, name: &str, team: Option<&str>) {
+    let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps/{name}");
+    let patch = json!({"metadata": {"labels": {"team": team}}});
+    stage.clusters[0].patch(&path, "application/merge-patch+json", &patch);
+}
+
+#[test]
+fn what_carries_the_labels_is_found_with_all_that_it_owns() {
+    let Some((stage, audit)) = stage(&[]) else {
+        return;
+    };
+    let cluster = &stage.clusters[0];
+    stage.wait_for_cluster("edge01", "its selector is told", |it| {
+        it["connection"] == "connected" && it["selector"] == "team=web"
+    });
+    let deployment = cluster.apply(&workload("Deployment", "front", true));
+    let set = workload("ReplicaSet", "front-1", false);
+    let set = cluster.apply(&owned(set, &deployment));
+    cluster.apply(&owned(pod("front-1-a"), &set));
+    cluster.apply(&config("settings", true));
+    // Of a Kind that is watched without the selector, and of one that is watched with it.
+    cluster.apply(&pod("stray"));
+    cluster.apply(&config("other", false));
+    cluster.apply(&owned(config("owned", false), &deployment));
+    let all = [
+        "ConfigMap/settings",
+        "Deployment/front",
+        "Pod/front-1-a",
+        "ReplicaSet/front-1",
+    ];
+    wait_for(&stage, "it has what carries the labels", &all);
+
+    label(&stage, "settings", None);
+    let gone = [&["ConfigMap/settings NotPresent"][..], &all[1..]].concat();
+    wait_for(&stage, "the label that is gone is told", &gone);
+    wait_for(&stage, "it is forgotten", &all[1..]);
+    label(&stage, "other", Some("web"));
+    let other = [&["ConfigMap/other"][..], &all[1..]].concat();
+    wait_for(&stage, "the label that came is told", &other);
+
+    // Lists, watches, and the parts that were read when objects came to be needed whole.
+    for (plural, is_cut) in [
+        ("configmaps", true),
+        ("deployments", true),
+        ("secrets", true),
+        ("leases", true),
+        ("customresourcedefinitions", false),
+        ("replicasets", false),
+        ("pods", false),
+        // A rule asks for the Services of any Ingress.
+        ("services", false),
+    ] {
+        let asked = audit.requests(plural);
+        assert!(!asked.is_empty(), "{plural}");
+        let selector = "&labelSelector=team%3Dweb";
+        let is_so = |it: &String| it.contains(selector) == is_cut;
+        assert!(asked.iter().all(is_so), "{asked:#?}");
+    }
+    let part = format!("/namespaces/{NAMESPACE}/configmaps?limit=");
+    let asked = audit.requests("configmaps");
+    assert!(asked.iter().any(|it| it.contains(&part)), "{asked:#?}");
+}
+
+#[test]
+fn children_below_an_owner_without_the_labels_are_found_where_the_configuration_names_its_kind() {
+    for (children, expected) in [
+        (&[][..], &["ConfigMap/last", "ServiceAccount/owner"][..]),
+        (
+            &["Deployment.*"],
+            &[
+                "ConfigMap/last",
+                "Deployment/front",
+                "Pod/front-1-a",
+                "ReplicaSet/front-1",
+                "ServiceAccount/owner",
+            ],
+        ),
+    ] {
+        let Some((stage, _audit)) = stage(children) else {
+            return;
+        };
+        let cluster = &stage.clusters[0];
+        let owner = cluster.apply(&object("v1", "ServiceAccount", "owner", true));
+        let deployment = cluster.apply(&owned(workload("Deployment", "front", false), &owner));
+        let set = workload("ReplicaSet", "front-1", false);
+        let set = cluster.apply(&owned(set, &deployment));
+        cluster.apply(&owned(pod("front-1-a"), &set));
+        cluster.apply(&config("last", true));
+        wait_for(&stage, "it has what it owns", expected);
+    }
+}
+
+#[test]
+fn a_kind_that_an_interpreter_asks_for_is_watched_whole_from_then_on() {
+    let Some((stage, audit)) = stage(&[]) else {
+        return;
+    };
+    let cluster = &stage.clusters[0];
+    cluster.apply(
+        &json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+        "metadata": {"name": "leader", "namespace": NAMESPACE}, "spec": {"holderIdentity": "me"}}),
+    );
+    let mut settings = config("settings", true);
+    settings["data"] = json!({"lease": "leader"});
+    cluster.apply(&settings);
+    wait_for(&stage, "it is found", &["ConfigMap/settings"]);
+    stage.drop_interpreter("leases");
+    stage.wait(SHOP, "the Lease is known", |it| {
+        // An absence is told only where everything was searched.
+        let told = resources(it);
+        assert!(!told.iter().any(|it| it.contains("NoLease")), "{told:#?}");
+        told.iter().any(|it| it.ends_with("Ready Held"))
+    });
+    let asked = audit.requests("leases");
+    let is_cut = |it: &String| it.contains("labelSelector");
+    assert!(asked.iter().any(is_cut), "before: {asked:#?}");
+    assert!(!asked.iter().all(is_cut), "after: {asked:#?}");
+}
+
+#[test]
+fn what_an_app_context_sends_is_told_without_the_labels() {
+    let Some((stage, audit)) = stage(&[]) else {
+        return;
+    };
+    let cluster = &stage.clusters[0];
+    for object in front() {
+        cluster.apply(&object);
+    }
+    cluster.apply(&config("kept", true));
+    wait_for(&stage, "nothing else is found", &["ConfigMap/kept"]);
+    let (contexts, id) = instantiate(&stage);
+    let sent = [
+        "ConfigMap/missing NotPresent",
+        "ConfigMap/settings",
+        "Crane/big Unknown",
+        "Deployment/front",
+        "Secret/key",
+        "Service/front",
+    ];
+    stage.wait(PROD, "what it sent is told", |it| {
+        let told = names(it);
+        // Before everything was seen, nothing is missing.
+        let is_wrong = |it: &&String| it.ends_with(" NotPresent") && **it != sent[0];
+        assert_eq!(told.iter().find(is_wrong), None);
+        let mut told = told;
+        told.sort();
+        told == sent
+    });
+    let asked = audit.requests("configmaps");
+    assert!(
+        !asked.iter().all(|it| it.contains("labelSelector")),
+        "{asked:#?}"
+    );
+    contexts.delete(&id).expect("deleted");
+    stage.wait("/v2/applications", "it is sent no more", |it| {
+        let all = it["applications"].as_array().into_iter().flatten();
+        let suite = all.filter(|it| it["composite-app-name"] == "suite");
+        suite.map(|it| &it["clusters"]).eq([&json!([])])
+    });
+    wait_for(&stage, "the rest is as it was", &["ConfigMap/kept"]);
+    let history = crate::history::transitions(&stage);
+    assert_eq!(history, ["kept - > Present", "- - > Present"]);
+}
