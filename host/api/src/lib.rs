@@ -20,6 +20,7 @@
 
 pub mod applications;
 pub mod clusters;
+pub mod emco;
 pub mod explanation;
 pub mod history;
 pub mod interpret;

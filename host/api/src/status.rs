@@ -14,6 +14,7 @@
 )]
 
 mod detail;
+mod listing;
 mod parameters;
 mod resource;
 
@@ -29,19 +30,29 @@ use utoipa::ToSchema;
 use crate::store::StoreState;
 
 pub use detail::Detail;
-pub use parameters::{Output, QueryType, StatusParameters};
+pub use listing::{
+    ClustersOfApp, Listing, NameList, NamedCluster, Names, ResourceName, ResourcesOfApp,
+};
+pub use parameters::{Dialect, ListingParameters, Output, QueryType, StatusParameters};
 pub use resource::{Resource, ResourceOwner};
 
-/// The answer to a status query: a status, or with `instance` and no value a list of instances.
-// Not to be read: a client knows by its question which of the two it gets.
+/// Media type by which a request asks for this dialect, whatever the server is set to. Answers are
+/// `application/json`.
+pub const MEDIA_TYPE: &str = "application/vnd.kindsight+json";
+
+/// The answer to a status query: a status, with `instance` and no value a list of instances, or a list of names.
+// Not to be read: a client knows by its question which of them it gets.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(untagged)]
-pub enum StatusAnswer<'a, R = Vec<Resource<'a>>> {
+pub enum StatusAnswer<'a, R = Vec<Resource<'a>>, N = Vec<ResourceName<'a>>> {
     /// To a query about one instance.
     #[schema(value_type = Status<'a>)]
     Status(Box<Status<'a, R>>),
     /// To a query with `instance` and no value.
     Instances(Instances<'a>),
+    /// To a query with `apps`, `clusters` or `resources`.
+    #[schema(value_type = Names<'a>)]
+    Names(Names<'a, N>),
 }
 
 /// Status of a deployment intent group, of a cluster's own resources or of a logical cloud.

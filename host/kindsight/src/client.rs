@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use kindsight_api::problem::ProblemDocument;
+use kindsight_api::status::MEDIA_TYPE;
 use kindsight_model::clean_json;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -165,7 +166,7 @@ impl Request {
             .timeout_recv_response(Some(STREAM_WAIT_MAX))
             .build()
             .into();
-        let mut request = agent.get(&url);
+        let mut request = agent.get(&url).header(header::ACCEPT, MEDIA_TYPE);
         if let Some(last) = last {
             request = request.header("Last-Event-ID", last);
         }
@@ -193,6 +194,8 @@ impl Request {
             .into();
         let mut request = http::Request::builder()
             .method(self.method.clone())
+            // Also from a server that is set to another dialect.
+            .header(header::ACCEPT, MEDIA_TYPE)
             .uri(url);
         if let Some(condition) = &self.condition {
             request = request.header(header::IF_MATCH, condition);

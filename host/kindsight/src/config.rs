@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use kindsight_api::status::Dialect;
 use kindsight_server::LogFormat;
 use kindsight_server::clusters::ClusterSource;
 use kindsight_server::rest::{AllowedHost, AllowedOrigin};
@@ -115,6 +116,10 @@ pub(crate) struct ServeArgs {
         value_delimiter = ','
     )]
     pub(crate) allowed_origins: Vec<AllowedOrigin>,
+    /// Wire dialect of answers to status queries: that of the specification, or that of EMCO up to v22.09, for its
+    /// own clients. A request can ask for the other one.
+    #[arg(long, env = "KINDSIGHT_DIALECT", value_parser = dialect(), default_value = Dialect::default().as_str())]
+    pub(crate) dialect: Dialect,
     /// Log level (`error`, `warn`, `info`, `debug`), or a filter by module.
     #[arg(long, env = "KINDSIGHT_LOG", default_value = "info")]
     pub(crate) log: String,
@@ -156,6 +161,14 @@ fn duration(text: &str) -> Result<Duration, String> {
     let span = text.parse::<jiff::SignedDuration>().ok();
     span.and_then(|it| Duration::try_from(it).ok())
         .ok_or_else(|| "expected a time with its unit, such as `90s`, `10m` or `1h`".to_owned())
+}
+
+fn dialect() -> impl TypedValueParser<Value = Dialect> {
+    let words = Dialect::ALL.iter().map(|it| it.as_str());
+    PossibleValuesParser::new(words).map(|word| {
+        let mut known = Dialect::ALL.iter().copied();
+        known.find(|it| it.as_str() == word).unwrap_or_default()
+    })
 }
 
 fn log_format() -> impl TypedValueParser<Value = LogFormat> {

@@ -132,6 +132,10 @@ impl Groups {
         info: Option<StateInfo>,
         read_model: &ReadModel,
     ) {
+        // The name of a found application is no group's.
+        if matches!(subject, RecordSubject::Group(name) if name.is_found()) {
+            return;
+        }
         self.states.set(subject, info);
         self.publish(subject, read_model);
     }

@@ -1,8 +1,9 @@
 //! The pipeline: from events to the read model.
 //!
 //! ```text
-//! cluster ─▶ ClusterEvent ─┐
-//! store ─▶ Context, Record ┴▶ Pipeline ─▶ kept ─▶ judged ─▶ projected ─▶ ReadModel
+//! cluster ─▶ ClusterEvent ───┐
+//! store ───▶ Context, Record ┤
+//! states ──▶ StatesNews ─────┴▶ Pipeline ─▶ kept ─▶ judged ─▶ projected ─▶ ReadModel
 //! ```
 //!
 //! One thread at a time runs the pipeline, so a placement is never judged twice at once; the workers of

@@ -108,7 +108,7 @@ pub(crate) async fn off_executor<T: Send + 'static>(
     spawn_blocking(work).await.map_err(|_| internal())
 }
 
-fn internal() -> Problem {
+pub(crate) fn internal() -> Problem {
     Problem::new(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL)
 }
 

@@ -24,6 +24,8 @@ mod answer;
 mod catalog;
 mod command;
 mod connections;
+mod dialect;
+mod go_json;
 mod judge;
 mod limits;
 mod middleware;
@@ -40,6 +42,7 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
+use kindsight_api::status::Dialect;
 use kindsight_status::ReadModel;
 
 pub use access::{Access, AccessError, AllowedHost, AllowedOrigin};
@@ -75,6 +78,8 @@ pub struct AppState {
     pub clock: Arc<dyn Fn() -> i64 + Send + Sync>,
     /// Hosts and origins that are allowed.
     pub access: Arc<Access>,
+    /// The wire dialect of answers to status queries that ask for none.
+    pub dialect: Dialect,
     /// Limits on requests and connections.
     pub limits: Limits,
 }

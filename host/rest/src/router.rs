@@ -115,10 +115,16 @@ fn documented(limits: Limits) -> OpenApiRouter<AppState> {
     let bodies = Bodies::new(&limits);
     // A request takes its slots when its body is complete.
     let requests = Arc::new(Semaphore::new(permits(limits.requests_max)));
-    let queries = OpenApiRouter::new()
+    let statuses = OpenApiRouter::new()
         .routes(routes!(status::dig_status))
         .routes(routes!(status::cluster_status))
         .routes(routes!(status::logical_cloud_status))
+        // The dialect of an answer depends on it.
+        .layer(SetResponseHeaderLayer::appending(
+            header::VARY,
+            HeaderValue::from_name(header::ACCEPT),
+        ));
+    let queries = statuses
         .routes(routes!(history::dig_history))
         .routes(routes!(applications::applications))
         .routes(routes!(applications::clusters))

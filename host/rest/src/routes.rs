@@ -1,6 +1,7 @@
 //! Handlers of all routes.
 
 pub(crate) mod applications;
+mod emco;
 pub(crate) mod errors;
 pub(crate) mod history;
 pub(crate) mod interpret;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
+use kindsight_api::status::Dialect;
 use kindsight_model::{ClusterName, ContextId, DigName, LogicalCloudName, Object, Phase, Verdict};
 use kindsight_status::{
     ActionView, AppView, ClusterInput, ContextView, Expected, ReadModel, RecordView, project,
@@ -24,6 +25,7 @@ mod catalog;
 mod commands;
 mod connections;
 mod cross_origin;
+mod dialect;
 mod documented;
 mod interpreters;
 mod limited;
@@ -131,6 +133,7 @@ fn state(limits: Limits) -> AppState {
         notes: Arc::new(Vec::new),
         clock: Arc::new(|| 1_597_988_400_000),
         access: Arc::new(Access::default()),
+        dialect: Dialect::default(),
         limits,
     }
 }

@@ -145,6 +145,7 @@ impl Loaded {
             notes: notes(self.catalog, self.read_model),
             clock: Arc::new(now_ms),
             access: Arc::new(self.settings.access),
+            dialect: self.settings.dialect,
             limits: self.settings.rest_limits,
         };
         answer(tasks, listener, state);

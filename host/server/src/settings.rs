@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use kindsight_api::status::Dialect;
 use kindsight_catalog::CatalogLimits;
 use kindsight_clusters::ClusterSource;
 use kindsight_pipeline::{GONE_FOR, RememberedFile};
@@ -45,6 +46,8 @@ pub struct Settings {
     pub listen: SocketAddr,
     /// Hosts and origins that are allowed beside those that always are.
     pub access: Access,
+    /// The wire dialect of answers to status queries that ask for none.
+    pub dialect: Dialect,
     /// Limits of interpreters.
     pub interpreter_limits: kindsight_interpreter::Limits,
     /// Limits of the catalog of interpreters.
@@ -90,6 +93,7 @@ impl Settings {
             gone_for: GONE_FOR,
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             access: Access::default(),
+            dialect: Dialect::default(),
             interpreter_limits: kindsight_interpreter::Limits::default(),
             catalog_limits: CatalogLimits::default(),
             rest_limits: kindsight_rest::Limits::default(),

@@ -18,6 +18,7 @@ use crate::store::StoreAway;
 use crate::view::{ClusterView, ContextView};
 
 mod faults;
+mod listing;
 mod past;
 mod reason;
 mod resources;
@@ -25,11 +26,13 @@ mod selection;
 mod whole;
 
 use faults::faults_of;
-use selection::{Count, Selection, named};
 
 pub use faults::FAULTS_SHOWN_MAX;
+pub(crate) use listing::Listed;
+pub use listing::ListedNames;
 pub(crate) use past::PastNames;
 pub use resources::Resources;
+pub(crate) use selection::{Count, Selection, named, staleness};
 pub(crate) use whole::whole;
 
 /// Maximum number of wrong names of one parameter that are told: more help nobody, and each costs a lookup
@@ -51,9 +54,12 @@ impl Subject {
     pub fn answer(
         &self,
         query: &StatusQuery,
-    ) -> Result<StatusAnswer<'_, Resources<'_>>, QueryError> {
+    ) -> Result<StatusAnswer<'_, Resources<'_>, ListedNames<'_>>, QueryError> {
         if query.instance == Instance::List {
             return Ok(StatusAnswer::Instances(self.instances()));
+        }
+        if let Some(listing) = query.listing {
+            return Ok(StatusAnswer::Names(self.names(listing, query)?));
         }
         let mut status = self.status();
         match (&self.context, &self.instance) {

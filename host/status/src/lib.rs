@@ -25,6 +25,7 @@ mod applications;
 mod change;
 mod clusters;
 mod connection;
+mod emco;
 mod history;
 mod map;
 mod moment;
@@ -45,11 +46,12 @@ mod goldens;
 #[cfg(test)]
 mod samples;
 
-pub use answer::{FAULTS_SHOWN_MAX, NAMES_WRONG_MAX, Resources};
+pub use answer::{FAULTS_SHOWN_MAX, ListedNames, NAMES_WRONG_MAX, Resources};
 pub use applications::{APPLICATIONS_SHOWN_MAX, ApplicationQuery, Applications};
 pub use change::{apply, change};
 pub use clusters::Clusters;
 pub use connection::{ConnectionView, FactsView};
+pub use emco::{EmcoError, EmcoQuery, EmcoResources, EmcoSubject};
 pub use history::{
     ApplicationHistory, ApplicationKey, HISTORY_LIMIT, HISTORY_LIMIT_MAX, HistoryAnswer,
     HistoryQuery, Recorded, TRANSITIONS_BYTES_MAX, TRANSITIONS_OF_APPLICATION_MAX,

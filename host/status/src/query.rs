@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use kindsight_api::problem::PartialProblem;
-use kindsight_api::status::{Output, QueryType};
+use kindsight_api::status::{Listing, Output, QueryType};
 use kindsight_model::{
     ClusterName, ContextId, DigName, LABEL_VALUE_GRAMMAR, LogicalCloudName, NAME_GRAMMAR,
     NameError, is_label_value, is_name,
@@ -13,7 +13,7 @@ use crate::problem::clipped;
 
 mod parse;
 
-pub(crate) use parse::cluster_expected;
+pub(crate) use parse::{cluster_expected, is_resource_name};
 
 /// Maximum length of a resource name in a query, in bytes: that of a DNS subdomain.
 pub const RESOURCE_NAME_BYTES_MAX: usize = 253;
@@ -33,6 +33,8 @@ pub struct StatusQuery {
     pub clusters: BTreeSet<ClusterName>,
     /// Only resources of these names, of any Kind; empty for all.
     pub resources: BTreeSet<String>,
+    /// The names that are asked for instead of a status; none for the status.
+    pub listing: Option<Listing>,
     /// True to name the interpreter that judged each resource.
     pub explain: bool,
 }

@@ -159,7 +159,7 @@ mod tests {
         let answers = [&before, &after].map(|it| it.answer(&query).unwrap());
         let [before, after] = answers.map(|it| match it {
             kindsight_api::status::StatusAnswer::Status(status) => status,
-            kindsight_api::status::StatusAnswer::Instances(_) => panic!("asked for a status"),
+            other => panic!("{other:?}"),
         });
         let change = crate::change(&before, &after).unwrap();
         let change = serde_json::to_value(change).unwrap();

@@ -3,8 +3,10 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use kindsight_api::emco::ReadyStatus;
 use kindsight_model::ClusterName;
 
+use crate::emco::ready_status;
 use crate::resource_view::{ResourceView, Role, Staleness};
 use crate::rollup::Rollup;
 
@@ -17,6 +19,8 @@ pub(crate) struct Tally<S, P> {
     pub(crate) rsync: BTreeMap<&'static str, u32>,
     /// Number of all resources, by state.
     pub(crate) states: BTreeMap<S, u32>,
+    /// Number of all resources, by their word in EMCO's newer dialect.
+    pub(crate) ready: BTreeMap<ReadyStatus, u32>,
     /// The staleness of the first of its reports that is stale.
     pub(crate) stale: Option<Staleness>,
     /// Resources that were sent.
@@ -70,6 +74,7 @@ impl<S, P> Default for Tally<S, P> {
         Self {
             rsync: BTreeMap::new(),
             states: BTreeMap::new(),
+            ready: BTreeMap::new(),
             stale: None,
             sent: Ranked::default(),
             unsent: Ranked::default(),
@@ -86,6 +91,7 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
             count(&mut self.rsync, rsync.as_str(), 1);
         }
         count(&mut self.states, state, 1);
+        count(&mut self.ready, ready_status(resource), 1);
         let rank = match (resource.role, resource.owner) {
             (Role::Sent, _) => &mut self.sent,
             (Role::Unsent, None) => &mut self.unsent,
@@ -102,6 +108,9 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
         }
         for (state, more) in other.states {
             count(&mut self.states, state, more);
+        }
+        for (status, more) in other.ready {
+            count(&mut self.ready, status, more);
         }
         if other.stale.is_some() {
             self.stale = self.stale.take().into_iter().chain(other.stale).min();
@@ -168,6 +177,7 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
                 .iter()
                 .map(|(text, n)| (state(text), *n))
                 .collect(),
+            ready: self.ready.clone(),
             stale: None,
             sent: self.sent.map(&place),
             unsent: self.unsent.map(&place),

@@ -163,7 +163,7 @@ impl ClusterView {
         }
     }
 
-    /// The same view of a cluster that its orchestrator reaches, or not.
+    /// The same view of a cluster that is reached, or not.
     #[must_use]
     pub fn with_connectivity(self, connectivity: Connectivity) -> Self {
         Self {
@@ -188,8 +188,8 @@ impl ClusterView {
         &self.cluster
     }
 
-    /// The outcome of the orchestrator's last attempt to reach the cluster, as it stored it; `Unknown` where it
-    /// stored none, and where nothing is sent by one.
+    /// The outcome of the last attempt to reach the cluster: `Available` where it reports itself, also while that
+    /// report is stale; else as its orchestrator stored it, and `Unknown` where it stored none.
     pub fn connectivity(&self) -> Connectivity {
         self.connectivity
     }

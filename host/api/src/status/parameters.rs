@@ -51,6 +51,26 @@ pub struct StatusParameters {
     pub explain: bool,
 }
 
+/// Parameters that ask for names instead of a status. `app` and `cluster` select, `type` decides which resources
+/// are listed.
+// Written only, as `StatusParameters`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ListingParameters {
+    /// Instead of a status, the names of the apps; needs no value. Comes before `clusters` and `resources`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[param(value_type = Option<bool>)]
+    pub apps: bool,
+    /// Instead of a status, the clusters of each app; needs no value.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[param(value_type = Option<bool>)]
+    pub clusters: bool,
+    /// Instead of a status, names and Kinds of the resources of each app in each cluster; needs no value.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[param(value_type = Option<bool>)]
+    pub resources: bool,
+}
+
 words! {
     /// The status that a query asks for.
     #[derive(Default)]
@@ -61,6 +81,18 @@ words! {
         Rsync = "rsync",
         /// State of the resources as the clusters report them.
         Cluster = "cluster",
+    }
+}
+
+words! {
+    /// Wire dialects of answers to status queries.
+    #[derive(Default)]
+    Dialect {
+        /// That of the specification.
+        #[default]
+        Specification = "specification",
+        /// That of EMCO up to v22.09.
+        V22 = "v22",
     }
 }
 

@@ -179,8 +179,13 @@ impl Placement {
         }
     }
 
-    /// The outcome of the orchestrator's last attempt to reach the cluster.
+    /// The outcome of the last attempt to reach the cluster: our own where it reports itself, else the
+    /// orchestrator's. While our own cannot reach it, the report is stale.
     pub(super) fn connectivity(&self) -> Connectivity {
+        let is_live = self.reported.is_some() && !self.staleness.is_remembered();
+        if is_live {
+            return Connectivity::Available;
+        }
         self.stored.connectivity.unwrap_or(Connectivity::Unknown)
     }
 

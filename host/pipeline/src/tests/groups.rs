@@ -87,7 +87,7 @@ impl Other {
         actions(&self.answer())
     }
 
-    fn applications(&self) -> usize {
+    pub(super) fn applications(&self) -> usize {
         let query = ApplicationQuery::default();
         let applications = self.stage.read_model.applications(&query).unwrap();
         applications.answer().applications.len()

@@ -120,6 +120,17 @@ fn what_is_not_in_all_the_states_is_gone_and_what_has_no_context_is_shown() {
 }
 
 #[test]
+fn a_state_under_the_name_of_a_found_application_is_no_group() {
+    let mut other = Other::new();
+    let found = RecordSubject::Group(DigName::new("-", "shop", "-", "web").unwrap());
+    tell(
+        &mut other,
+        all(&[(found, info(&[(LifecycleState::Created, "")]))]),
+    );
+    assert_eq!(other.applications(), 0);
+}
+
+#[test]
 fn a_record_of_ours_wins_over_the_states_too() {
     let mut other = Other::new();
     other.create("7", &context(&["a"]));

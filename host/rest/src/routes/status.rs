@@ -4,19 +4,25 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, Query, RawQuery, State};
+use axum::http::HeaderMap;
 use axum::response::Response;
+use kindsight_api::emco::{
+    EmcoClusterAnswer, EmcoGroupAnswer, EmcoLogicalCloudAnswer, EmcoParameters,
+};
 use kindsight_api::problem::{PartialProblem, ProblemDocument};
-use kindsight_api::status::{StatusAnswer, StatusParameters};
-use kindsight_model::DigName;
+use kindsight_api::status::{Dialect, ListingParameters, StatusAnswer, StatusParameters};
+use kindsight_model::{ClusterName, DigName, LogicalCloudName};
 use kindsight_status::{
-    QueryError, StatusQuery, Subject, cluster_name, dig_name, logical_cloud_name,
+    EmcoSubject, QueryError, StatusQuery, Subject, cluster_name, dig_name, logical_cloud_name,
 };
 use serde::Deserialize;
 
 use crate::AppState;
 use crate::answer::{Answers, Chunks};
+use crate::dialect::dialect;
 use crate::problem::Problem;
+use crate::routes::emco::Asked;
 use crate::routes::errors::CommonErrors;
 
 /// The most placements (apps in clusters) of a query that is probably answered in little: what is looked
@@ -50,13 +56,16 @@ pub(crate) struct DigPath {
 impl DigPath {
     /// The name.
     pub(super) fn name(&self) -> Result<DigName, Problem> {
-        let name = dig_name(
+        self.read().map_err(invalid_path)
+    }
+
+    fn read(&self) -> Result<DigName, Vec<PartialProblem>> {
+        dig_name(
             &self.project,
             &self.composite_app,
             &self.version,
             &self.deployment_intent_group,
-        );
-        name.map_err(invalid_path)
+        )
     }
 }
 
@@ -101,9 +110,12 @@ pub(crate) struct LogicalCloudPath {
     get,
     path = "/v2/projects/{project}/composite-apps/{composite-app}/{version}/deployment-intent-groups/{deployment-intent-group}/status",
     tag = "status",
-    params(DigPath, StatusParameters),
+    params(DigPath, StatusParameters, ListingParameters, EmcoParameters),
     responses(
-        (status = 200, description = "The status; with `instance` without a value, the instances.", body = StatusAnswer<'static>),
+        (status = 200, description = "The status; with `instance` without a value, the instances; with `apps`, `clusters` or `resources`, names. In EMCO's newer dialect where the request or the server's configuration asks for it; its media type is `application/json` too.", content(
+            (StatusAnswer<'static> = "application/json"),
+            (EmcoGroupAnswer = "application/vnd.emco.v22+json"),
+        )),
         (status = 404, description = "The group, the instance, or a name to filter by does not exist.", body = ProblemDocument, content_type = "application/problem+json"),
         CommonErrors,
     ),
@@ -112,10 +124,22 @@ pub(crate) async fn dig_status(
     State(app): State<AppState>,
     Extension(answers): Extension<Arc<Answers>>,
     path: Result<Path<DigPath>, PathRejection>,
+    headers: HeaderMap,
+    RawQuery(text): RawQuery,
     pairs: Pairs,
 ) -> Result<Response, Problem> {
-    let name = path?.0.name()?;
-    let query = read(pairs)?;
+    let (path, pairs) = (path?.0, pairs?.0);
+    if dialect(&headers, &pairs, app.dialect) == Dialect::V22 {
+        let asked = Asked {
+            subject: EmcoSubject::Group,
+            text: text.as_deref().unwrap_or_default(),
+            pairs: &pairs,
+        };
+        let look_up = |name: &DigName, query: &StatusQuery| app.read_model.dig(name, query);
+        return asked.answer(&answers, path.read(), look_up).await;
+    }
+    let name = path.name()?;
+    let query = StatusQuery::parse(pairs).map_err(Problem::invalid)?;
     let subject = app.read_model.dig(&name, &query).map_err(missing)?;
     answer(&answers, subject, query).await
 }
@@ -128,9 +152,12 @@ pub(crate) async fn dig_status(
     get,
     path = "/v2/cluster-providers/{cluster-provider}/clusters/{cluster}/status",
     tag = "status",
-    params(ClusterPath, StatusParameters),
+    params(ClusterPath, StatusParameters, ListingParameters, EmcoParameters),
     responses(
-        (status = 200, description = "The status; with `instance` without a value, the instances.", body = StatusAnswer<'static>),
+        (status = 200, description = "As for a deployment intent group.", content(
+            (StatusAnswer<'static> = "application/json"),
+            (EmcoClusterAnswer = "application/vnd.emco.v22+json"),
+        )),
         (status = 404, description = "The cluster, the instance, or a name to filter by does not exist.", body = ProblemDocument, content_type = "application/problem+json"),
         CommonErrors,
     ),
@@ -139,14 +166,23 @@ pub(crate) async fn cluster_status(
     State(app): State<AppState>,
     Extension(answers): Extension<Arc<Answers>>,
     path: Result<Path<ClusterPath>, PathRejection>,
+    headers: HeaderMap,
+    RawQuery(text): RawQuery,
     pairs: Pairs,
 ) -> Result<Response, Problem> {
-    let ClusterPath {
-        cluster_provider,
-        cluster,
-    } = path?.0;
-    let name = cluster_name(&cluster_provider, &cluster).map_err(invalid_path)?;
-    let query = read(pairs)?;
+    let (path, pairs) = (path?.0, pairs?.0);
+    let name = cluster_name(&path.cluster_provider, &path.cluster);
+    if dialect(&headers, &pairs, app.dialect) == Dialect::V22 {
+        let asked = Asked {
+            subject: EmcoSubject::Cluster,
+            text: text.as_deref().unwrap_or_default(),
+            pairs: &pairs,
+        };
+        let look_up = |name: &ClusterName, query: &StatusQuery| app.read_model.cluster(name, query);
+        return asked.answer(&answers, name, look_up).await;
+    }
+    let name = name.map_err(invalid_path)?;
+    let query = StatusQuery::parse(pairs).map_err(Problem::invalid)?;
     let subject = app.read_model.cluster(&name, &query).map_err(missing)?;
     answer(&answers, subject, query).await
 }
@@ -159,9 +195,12 @@ pub(crate) async fn cluster_status(
     get,
     path = "/v2/projects/{project}/logical-clouds/{logical-cloud}/status",
     tag = "status",
-    params(LogicalCloudPath, StatusParameters),
+    params(LogicalCloudPath, StatusParameters, ListingParameters, EmcoParameters),
     responses(
-        (status = 200, description = "The status; with `instance` without a value, the instances.", body = StatusAnswer<'static>),
+        (status = 200, description = "As for a deployment intent group.", content(
+            (StatusAnswer<'static> = "application/json"),
+            (EmcoLogicalCloudAnswer = "application/vnd.emco.v22+json"),
+        )),
         (status = 404, description = "The logical cloud, the instance, or a name to filter by does not exist.", body = ProblemDocument, content_type = "application/problem+json"),
         CommonErrors,
     ),
@@ -170,16 +209,26 @@ pub(crate) async fn logical_cloud_status(
     State(app): State<AppState>,
     Extension(answers): Extension<Arc<Answers>>,
     path: Result<Path<LogicalCloudPath>, PathRejection>,
+    headers: HeaderMap,
+    RawQuery(text): RawQuery,
     pairs: Pairs,
 ) -> Result<Response, Problem> {
-    let LogicalCloudPath {
-        project,
-        logical_cloud,
-    } = path?.0;
-    let name = logical_cloud_name(&project, &logical_cloud).map_err(invalid_path)?;
-    let query = read(pairs)?;
-    let subject = app.read_model.logical_cloud(&name, &query);
-    answer(&answers, subject.map_err(missing)?, query).await
+    let (path, pairs) = (path?.0, pairs?.0);
+    let name = logical_cloud_name(&path.project, &path.logical_cloud);
+    let look_up =
+        |name: &LogicalCloudName, query: &StatusQuery| app.read_model.logical_cloud(name, query);
+    if dialect(&headers, &pairs, app.dialect) == Dialect::V22 {
+        let asked = Asked {
+            subject: EmcoSubject::LogicalCloud,
+            text: text.as_deref().unwrap_or_default(),
+            pairs: &pairs,
+        };
+        return asked.answer(&answers, name, look_up).await;
+    }
+    let name = name.map_err(invalid_path)?;
+    let query = StatusQuery::parse(pairs).map_err(Problem::invalid)?;
+    let subject = look_up(&name, &query).map_err(missing)?;
+    answer(&answers, subject, query).await
 }
 
 pub(super) fn read(pairs: Pairs) -> Result<StatusQuery, Problem> {

@@ -54,6 +54,14 @@ pub(crate) async fn watch_status(
 ) -> Result<Response, Problem> {
     let name = path?.0.name()?;
     let query = read(pairs)?;
+    if let Some(listing) = query.listing {
+        let problem = PartialProblem::new(
+            listing.as_str(),
+            "a list of names cannot be followed",
+            "the same on the route without `/watch`",
+        );
+        return Err(Problem::invalid(vec![problem]));
+    }
     if query.instance == Instance::List {
         let problem = PartialProblem::new(
             "instance",

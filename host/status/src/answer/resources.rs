@@ -26,7 +26,7 @@ pub struct Resources<'a> {
 
 impl<'a> Resources<'a> {
     /// All resources of the view, in the form that a query asks for.
-    pub(super) fn all(view: &'a ClusterView, query: &StatusQuery, kind: QueryType) -> Self {
+    pub(crate) fn all(view: &'a ClusterView, query: &StatusQuery, kind: QueryType) -> Self {
         Self {
             view,
             positions: None,
@@ -51,12 +51,26 @@ impl<'a> Resources<'a> {
 
     /// Every resource in the form that the query asks for, but those that it leaves out.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Resource<'a>> {
-        let views = self.view.resources().iter().enumerate();
-        let selected = views.filter(|(position, _)| {
-            let positions = self.positions.as_ref();
-            positions.is_none_or(|positions| positions.contains(position))
-        });
-        selected.filter_map(|(_, view)| self.resource(view))
+        self.selected().filter_map(|view| self.resource(view))
+    }
+
+    /// The app in the cluster that they are of.
+    pub(crate) fn view(&self) -> &'a ClusterView {
+        self.view
+    }
+
+    /// The view of every selected resource.
+    pub(crate) fn selected(&self) -> impl Iterator<Item = &'a ResourceView> {
+        let views = self.view.resources();
+        let all = self.positions.is_none().then_some(views);
+        let some = self.positions.iter().flatten();
+        let some = some.filter_map(|&position| views.get(position));
+        all.into_iter().flatten().chain(some)
+    }
+
+    /// Returns whether a query of this type lists the resource: one that was not sent has no rsync status.
+    pub(crate) fn lists(&self, view: &ResourceView) -> bool {
+        self.kind == QueryType::Cluster || view.rsync.is_some()
     }
 
     /// Returns whether both are of the same report, so that they tell the same.
@@ -121,13 +135,6 @@ impl<'a> Resources<'a> {
 
 impl Serialize for Resources<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let views = self.view.resources();
-        match &self.positions {
-            None => serializer.collect_seq(views.iter().filter_map(|view| self.resource(view))),
-            Some(positions) => {
-                let selected = positions.iter().filter_map(|&position| views.get(position));
-                serializer.collect_seq(selected.filter_map(|view| self.resource(view)))
-            }
-        }
+        serializer.collect_seq(self.iter())
     }
 }

@@ -21,31 +21,31 @@ type App<'a> = api::App<'a, Resources<'a>>;
 type Cluster<'a> = api::Cluster<'a, Resources<'a>>;
 
 /// Counts on one level of an answer.
-pub(super) type Count<'a> = Tally<&'a str, Place<'a>>;
+pub(crate) type Count<'a> = Tally<&'a str, Place<'a>>;
 
 /// The filters of a query, and the context's desired presence to roll up with.
-pub(super) struct Selection<'q> {
-    pub(super) query: &'q StatusQuery,
+pub(crate) struct Selection<'q> {
+    pub(crate) query: &'q StatusQuery,
     /// The status that is answered.
-    pub(super) kind: QueryType,
-    pub(super) desired: Desired,
+    pub(crate) kind: QueryType,
+    pub(crate) desired: Desired,
 }
 
 impl Selection<'_> {
     /// Returns whether the query is about this app, or about all.
-    pub(super) fn selects_app(&self, app: &str) -> bool {
+    pub(crate) fn selects_app(&self, app: &str) -> bool {
         let apps = &self.query.apps;
         apps.is_empty() || apps.contains(app)
     }
 
     /// Returns whether the query is about this cluster, or about all.
-    pub(super) fn selects_cluster(&self, cluster: &ClusterName) -> bool {
+    pub(crate) fn selects_cluster(&self, cluster: &ClusterName) -> bool {
         let clusters = &self.query.clusters;
         clusters.is_empty() || clusters.contains(cluster)
     }
 
     /// One app of the answer and its counts; none if none of its resources is selected.
-    pub(super) fn app<'a>(&self, view: &'a AppView) -> Option<(App<'a>, Count<'a>)> {
+    pub(crate) fn app<'a>(&self, view: &'a AppView) -> Option<(App<'a>, Count<'a>)> {
         if !self.selects_app(&view.name) {
             return None;
         }
@@ -132,7 +132,7 @@ impl Selection<'_> {
 }
 
 /// Since when and why the report of a cluster on an app may be out of date, with its place.
-pub(super) fn staleness(app: &str, view: &ClusterView) -> Option<Staleness> {
+pub(crate) fn staleness(app: &str, view: &ClusterView) -> Option<Staleness> {
     view.report().stale().map(|stale| Staleness {
         since_ms: stale.since_ms,
         reason: format!("{app} in {}: {}", view.cluster(), stale.reason).into(),
@@ -140,7 +140,7 @@ pub(super) fn staleness(app: &str, view: &ClusterView) -> Option<Staleness> {
 }
 
 /// Counts with their keys as the wire type has them.
-pub(super) fn named(counts: BTreeMap<&str, u32>) -> BTreeMap<Cow<'_, str>, u32> {
+pub(crate) fn named(counts: BTreeMap<&str, u32>) -> BTreeMap<Cow<'_, str>, u32> {
     let counts = counts.into_iter();
     counts.map(|(name, count)| (name.into(), count)).collect()
 }

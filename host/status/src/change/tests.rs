@@ -78,7 +78,7 @@ fn subject(placed: &[Placed], query: &StatusQuery) -> Subject {
 fn status<'s>(subject: &'s Subject, query: &StatusQuery) -> Status<'s, Resources<'s>> {
     match subject.answer(query).unwrap() {
         StatusAnswer::Status(status) => *status,
-        StatusAnswer::Instances(_) => panic!("a list of instances"),
+        other => panic!("{other:?}"),
     }
 }
 

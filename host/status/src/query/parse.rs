@@ -5,14 +5,23 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use kindsight_api::problem::PartialProblem;
-use kindsight_api::status::{Output, QueryType};
+use kindsight_api::status::{Listing, Output, QueryType};
 use kindsight_model::is_name;
 
 use super::{Instance, RESOURCE_NAME_BYTES_MAX, StatusQuery, not_a_name};
 use crate::problem::{clipped, one_of};
 
-const PARAMETERS: [&str; 7] = [
-    "instance", "type", "output", "app", "cluster", "resource", "explain",
+const PARAMETERS: [&str; 10] = [
+    "instance",
+    "type",
+    "output",
+    "app",
+    "cluster",
+    "resource",
+    "apps",
+    "clusters",
+    "resources",
+    "explain",
 ];
 
 pub(super) fn parse<K, V>(
@@ -52,6 +61,9 @@ impl Parser {
             "type" if self.is_first("type") => self.kind(value),
             "output" if self.is_first("output") => self.output(value),
             "explain" if self.is_first("explain") => self.explain(value),
+            "apps" => self.listing(Listing::Apps),
+            "clusters" => self.listing(Listing::Clusters),
+            "resources" => self.listing(Listing::Resources),
             // A repetition, which `is_first` has reported.
             "instance" | "type" | "output" | "explain" => {}
             unknown => self.problem(unknown, "unknown parameter", one_of(PARAMETERS)),
@@ -67,6 +79,14 @@ impl Parser {
                 "`summary`, `all` or `detail` with `type=cluster`",
             );
         }
+        if self.query.listing.is_some() && self.query.instance == Instance::List {
+            let detail = "a list of instances and one of names cannot be asked for together";
+            self.problem(
+                "instance",
+                detail,
+                "the id of an instance, or no `instance`",
+            );
+        }
         let older = self.is_older_rsync.then_some(QueryType::Rsync);
         self.query.kind = self.kind.or(older);
         if self.problems.is_empty() {
@@ -74,6 +94,12 @@ impl Parser {
         } else {
             Err(self.problems)
         }
+    }
+
+    /// Asks for names. Of several lists the first in [`Listing::ALL`] is answered.
+    fn listing(&mut self, listing: Listing) {
+        let asked = self.query.listing.map_or(listing, |it| it.min(listing));
+        self.query.listing = Some(asked);
     }
 
     fn is_first(&mut self, key: &'static str) -> bool {
@@ -181,7 +207,7 @@ pub(crate) fn cluster_expected(value: &str) -> &'static str {
 
 /// Returns whether `value` can be the name of an object. Follows the rule for RBAC objects, the widest
 /// in Kubernetes: it allows `:`.
-fn is_resource_name(value: &str) -> bool {
+pub(crate) fn is_resource_name(value: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'/' | b'%');
     (1..=RESOURCE_NAME_BYTES_MAX).contains(&value.len())
         && value.bytes().all(allowed)

@@ -47,6 +47,7 @@ fn every_parameter_is_read() {
     ])
     .unwrap();
     let expected = StatusQuery {
+        listing: None,
         instance: Instance::Of("2621114006130701074".parse().unwrap()),
         kind: Some(QueryType::Cluster),
         output: Output::Detail,
@@ -101,7 +102,7 @@ fn every_problem_is_named_at_once() {
             ("explain", "yes"),
             ("status", "ready"),
         ],
-        &expect![[r"
+        &expect![[r#"
             instance: `twelve` is not an AppContext id: a decimal number below 2^63, or no value to list the instances
             type: `Cluster` is not known: one of `rsync`, `cluster`
             type: it is given more than once: one value
@@ -110,8 +111,8 @@ fn every_problem_is_named_at_once() {
             cluster: `edge01` is not a cluster: `provider+name`, which in a URL is written `provider%2Bname`
             resource: `Deployment/fw0-sink` is not the name of a resource: 1 to 253 characters without spaces, `/` or `%`; the name only, not its Kind
             explain: `yes` is not known: one of `true`, `false`
-            status: unknown parameter: one of `instance`, `type`, `output`, `app`, `cluster`, `resource`, `explain`
-        "]],
+            status: unknown parameter: one of `instance`, `type`, `output`, `app`, `cluster`, `resource`, `apps`, `clusters`, `resources`, `explain`
+        "#]],
     );
 }
 

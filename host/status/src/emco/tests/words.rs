@@ -1,0 +1,90 @@
+//! Words of resources, and staleness of what is selected.
+
+use super::*;
+use crate::StoreAway;
+
+#[test]
+fn the_word_of_every_phase() {
+    let lines = Phase::ALL.iter().map(|phase| {
+        let (one, whole) = (of_phase(*phase), of_whole(*phase));
+        format!("{phase}: {one}, as a whole {whole}\n")
+    });
+    expect![[r#"
+        ready: Ready, as a whole Ready
+        present: Ready, as a whole Ready
+        suspended: Ready, as a whole Ready
+        degraded: Ready, as a whole Ready
+        pending: NotReady, as a whole NotReady
+        terminating: NotReady, as a whole NotReady
+        not-present: NotPresent, as a whole NotReady
+        failed: NotReady, as a whole NotReady
+        unknown: NotReady, as a whole NotReady
+    "#]]
+    .assert_eq(&lines.collect::<String>());
+}
+
+#[test]
+fn what_was_sent_and_is_not_told_of_is_not_present() {
+    let judged = |verdict| {
+        let input = input("edge01", vec![expected("v1", "Service", "a")]);
+        let mut view = projected(input).resources()[0].clone();
+        view.verdict = verdict;
+        view
+    };
+    let words = |resource: &ResourceView| ready_status(resource).as_str();
+    for reason in [host_reason::NO_REPORT, host_reason::NOT_REPORTED] {
+        let mut view = judged(kindsight_model::Verdict::unknown(reason, ""));
+        assert_eq!(words(&view), "NotPresent");
+        view.role = Role::Unsent;
+        assert_eq!(words(&view), "NotReady");
+    }
+    for reason in [host_reason::UNREADABLE, host_reason::NO_INTERPRETER] {
+        assert_eq!(
+            words(&judged(kindsight_model::Verdict::unknown(reason, ""))),
+            "NotReady"
+        );
+    }
+    let (_, by_guest) = observed(
+        object("v1", "Service", "", "a"),
+        verdict(Phase::Unknown, host_reason::NO_REPORT, ""),
+    );
+    assert_eq!(words(&judged(by_guest)), "NotReady");
+    let mut gone = judged(verdict(Phase::Ready, "", ""));
+    gone.role = Role::Gone;
+    assert_eq!(words(&gone), "NotPresent");
+}
+
+#[test]
+fn what_may_be_out_of_date_is_told_of_what_is_selected() {
+    let model = group();
+    let staleness = |text: &str| {
+        let query = EmcoQuery::parse(EmcoSubject::Group, text, &pairs(text)).unwrap();
+        let found = model.dig(&vfw(), &query.selection).unwrap();
+        found.emco_staleness(&query).map(|it| it.reason.to_string())
+    };
+    let away = "sink in vfw-cluster-provider+edge02: nobody answers";
+    for text in [
+        "type=cluster",
+        "status=ready&output=summary",
+        "resources&type=cluster",
+    ] {
+        assert_eq!(staleness(text).as_deref(), Some(away), "{text}");
+    }
+    for text in [
+        "",
+        "status=deployed",
+        "type=cluster&app=firewall",
+        "type=cluster&cluster=vfw-cluster-provider+edge01",
+        "apps&type=cluster",
+    ] {
+        assert_eq!(staleness(text), None, "{text}");
+    }
+    model.publish_store(Some(StoreAway {
+        since_ms: NOW_MS - 1,
+        reason: "refused".into(),
+    }));
+    let away = "the store of AppContexts is away: refused";
+    for text in ["", "apps", "status=ready"] {
+        assert_eq!(staleness(text).as_deref(), Some(away), "{text}");
+    }
+}
