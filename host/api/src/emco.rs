@@ -178,13 +178,15 @@ pub struct StateAction<'a> {
     pub state: LifecycleState,
     /// Id of the `AppContext` it concerned; empty for none.
     pub instance: Cow<'a, str>,
-    /// Time of the action, as it was recorded; left out of an action that nobody recorded.
-    #[serde(skip_serializing_if = "str::is_empty")]
+    /// Time of the action, as it was recorded; `0001-01-01T00:00:00Z` for an action that nobody recorded.
     #[schema(value_type = String, format = DateTime)]
     pub time: Cow<'a, str>,
     /// Number of the revision that it made; 0 for none.
     pub revision: i64,
 }
+
+/// The time of what has none: the zero of Go's times, which EMCO writes and its clients read.
+pub const NO_TIME: &str = "0001-01-01T00:00:00Z";
 
 /// One app of a deployment intent group, in EMCO's newer dialect.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]

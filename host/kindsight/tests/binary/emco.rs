@@ -6,6 +6,7 @@ mod goldens;
 mod killed;
 mod laid;
 mod mongodb;
+mod newer;
 mod observed;
 mod stage;
 mod updated;

@@ -7,6 +7,7 @@
 mod applications;
 mod children;
 mod demo;
+mod dialect;
 mod diff;
 mod emco;
 mod following;

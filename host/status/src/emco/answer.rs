@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use kindsight_api::emco::{
     AppStatus, ClusterStatus, EmcoAnswer, EmcoCompositeApp, GroupStatus, LogicalCloudStatus,
-    PlacementStatus, StateAction, States, StatusResult,
+    NO_TIME, PlacementStatus, StateAction, States, StatusResult,
 };
 use kindsight_api::status::{self as api, Output, QueryType};
 use kindsight_model::{Connectivity, ContextId};
@@ -170,7 +170,12 @@ fn action(action: &ActionView) -> StateAction<'_> {
     StateAction {
         state: action.state,
         instance: instance.map_or("", ContextId::as_str).into(),
-        time: (&*action.time).into(),
+        time: if action.time.is_empty() {
+            NO_TIME
+        } else {
+            &action.time
+        }
+        .into(),
         revision: action.revision,
     }
 }

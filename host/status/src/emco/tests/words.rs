@@ -88,3 +88,22 @@ fn what_may_be_out_of_date_is_told_of_what_is_selected() {
         assert_eq!(staleness(text).as_deref(), Some(away), "{text}");
     }
 }
+
+#[test]
+fn the_content_of_a_secret_is_not_shown() {
+    let json =
+        r#"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"key"},"data":{"k":"c2VjcmV0"}}"#;
+    let secret = || kindsight_model::Object::from_json(json).unwrap();
+    let mut edge01 = input("edge01", vec![Expected::new(secret(), None)]);
+    report(
+        &mut edge01,
+        vec![observed(secret(), verdict(Phase::Present, "", ""))],
+    );
+    let apps = vec![app("sink", vec![projected(edge01)])];
+    let model = crate::samples::vfw_read_model(apps);
+    for form in ["type=rsync", "status=ready"] {
+        let answer = ask_group(&model, &format!("{form}&output=detail")).unwrap();
+        let detail = &answer["apps"][0]["clusters"][0]["resources"][0]["detail"];
+        assert_eq!(detail["data"]["k"], "REDACTED");
+    }
+}
