@@ -12,6 +12,7 @@ const NAMED_BY: &[(&str, &[&str])] = &[
     ("k8s-openapi", &["kindsight-clusters"]),
     ("notify", &["kindsight-folder"]),
     ("etcd-client", &["kindsight-store"]),
+    ("mongodb", &["kindsight-mongodb", "kindsight-cluster"]),
     ("rcgen", &["kindsight-cluster"]),
     ("redb", &["kindsight-store"]),
     ("wasmtime", &["kindsight-interpreter"]),
@@ -55,6 +56,7 @@ const CRATES: &[(&str, &[&str])] = &[
         &["kindsight-model", "kindsight-store"],
     ),
     ("kindsight-code-cache", &["kindsight-model"]),
+    ("kindsight-mongodb", &["kindsight-model"]),
     (
         "kindsight-interpreter",
         &[
@@ -98,6 +100,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "kindsight-clusters",
             "kindsight-interpreter",
             "kindsight-model",
+            "kindsight-mongodb",
             "kindsight-pipeline",
             "kindsight-plugins",
             "kindsight-rest",

@@ -6,6 +6,8 @@ pub(crate) mod etcd;
 pub(crate) mod follow;
 mod kubeconfig;
 mod limits;
+pub(crate) mod mongodb;
+mod password;
 mod store;
 mod watch;
 
@@ -24,6 +26,7 @@ use crate::config::application_table::{ApplicationTable, applications};
 use crate::config::cluster_table::ClusterTable;
 use crate::config::kubeconfig::KubeconfigArg;
 use crate::config::limits::{InterpreterArgs, RestArgs};
+use crate::config::mongodb::MongodbArgs;
 use crate::config::store::StoreArgs;
 use crate::config::watch::WatchArgs;
 
@@ -38,7 +41,7 @@ Examples:
   kindsight serve --kubeconfig ~/.kube/config
   kindsight serve --data-dir /var/lib/kindsight \\
     --cluster vfw-cluster-provider+edge01=/var/lib/kindsight/clusters/edge01
-  kindsight serve --observe --store etcd://emco-etcd:2379")]
+  kindsight serve --observe --store etcd://emco-etcd:2379 --mongodb mongodb://emco-mongo:27017")]
 pub(crate) struct ServeArgs {
     /// Configuration file (TOML).
     #[arg(long, env = "KINDSIGHT_CONFIG", value_name = "FILE")]
@@ -54,6 +57,8 @@ pub(crate) struct ServeArgs {
     pub(crate) data_dir: PathBuf,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
+    #[command(flatten)]
+    pub(crate) mongodb: MongodbArgs,
     /// Cluster whose ResourceBundleState resources are the files of a directory; can be repeated.
     #[arg(
         long = "cluster",

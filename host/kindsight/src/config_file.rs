@@ -13,6 +13,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 
 use crate::cli::Cli;
+use crate::config::mongodb::refuse_password;
 
 /// Largest configuration file, in bytes.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -20,11 +21,12 @@ const FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// Parses the command line, and the configuration file that `--config` names.
 ///
 /// # Errors
-/// When the file cannot be read or has an unknown key. A command line that cannot be parsed ends the
+/// When the file cannot be read or has an unknown key, or the command line has a password. A command line that cannot be parsed ends the
 /// process with code 2.
 pub(crate) fn read(argv: Vec<OsString>) -> anyhow::Result<Cli> {
     let matches = Cli::command().get_matches_from(&argv);
     let serve = matches.subcommand_matches("serve");
+    serve.map_or(Ok(()), refuse_password)?;
     let file = serve.and_then(|serve| Some((serve, serve.get_one::<PathBuf>("config")?)));
     let Some((serve, file)) = file else {
         return Ok(Cli::from_arg_matches(&matches)?);

@@ -35,3 +35,9 @@ impl From<ClusterEvent> for Event {
         Self::Cluster(event)
     }
 }
+
+impl From<StatesNews> for Event {
+    fn from(news: StatesNews) -> Self {
+        Self::States(news)
+    }
+}

@@ -7,6 +7,8 @@ use std::time::Duration;
 use kindsight_interpreter::{LoadError, PublishError, StartError};
 use kindsight_model::{ClusterName, InterpreterName, NameError};
 
+use crate::mongodb::MongodbError;
+
 /// The reason why a server did not start, or ended by itself.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -46,6 +48,9 @@ pub enum Error {
     /// The store cannot be observed.
     #[error("nothing to observe: {0}")]
     NotObserved(&'static str),
+    /// The states in a MongoDB cannot be read at all.
+    #[error(transparent)]
+    Mongodb(#[from] MongodbError),
     /// The machine does not give the threads of the executor.
     #[error("start the async runtime")]
     Runtime(#[source] std::io::Error),

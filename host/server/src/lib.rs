@@ -30,6 +30,7 @@ mod engine;
 mod error;
 mod interpret_api;
 mod loaded;
+mod mongodb;
 mod open_files;
 mod run;
 mod server;
@@ -62,6 +63,7 @@ pub use engine::{
     LocalInterpreters, SettingsByName, cache_folder, is_compiler, start_interpreters,
 };
 pub use error::{ApplicationError, Error, TaskError};
+pub use mongodb::{MONGODB_POLL, MongodbSettings, MongodbUri};
 pub use run::run;
 pub use server::Server;
 pub use settings::{ClusterChanges, Settings};

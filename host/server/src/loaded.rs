@@ -20,6 +20,7 @@ use crate::clock::now_ms;
 use crate::engine;
 use crate::error::Error;
 use crate::interpret_api::InterpretApi;
+use crate::mongodb::{self, StatesSource};
 use crate::settings::Settings;
 use crate::sources::Sources;
 use crate::sweeping::sweep;
@@ -72,7 +73,12 @@ impl Loaded {
     }
 
     /// Begins every task, in the order of the flow; answers with the clusters that are not listed yet.
-    pub(crate) fn run(self, tasks: &Tasks, listener: TcpListener) -> Arc<Unsynced> {
+    pub(crate) fn run(
+        self,
+        tasks: &Tasks,
+        listener: TcpListener,
+        states: Option<StatesSource>,
+    ) -> Arc<Unsynced> {
         let clusters = self.settings.clusters.iter();
         let unsynced: BTreeSet<ClusterName> = clusters.map(|it| it.name().clone()).collect();
         let unsynced = Arc::new(watch::Sender::new(unsynced));
@@ -102,6 +108,7 @@ impl Loaded {
         if Arc::ptr_eq(&self.settings.contexts, &self.settings.store) {
             begin_to_sweep(tasks, stores.contexts.clone());
         }
+        mongodb::begin(states, tasks, events_tx.clone());
         let following = follow(stores, self.up_to, events_tx, tasks.shutdown());
         tasks.spawn("follower of the store", infallible(following));
         let run = PipelineRun {
@@ -162,16 +169,16 @@ fn open_catalog(settings: &Settings, swapped: &Arc<Notify>) -> Result<Catalog, E
     Ok(Catalog::open(options)?)
 }
 
-/// Begins to watch the directory of interpreters.
-fn begin_to_watch(tasks: &Tasks, catalog: Arc<Catalog>, directory: ComponentDirectory) {
-    let watching = watch_directory(catalog, directory, tasks.shutdown());
-    tasks.spawn("watcher of the directory of interpreters", watching);
-}
-
 /// Begins to remove contexts that were never completed.
 fn begin_to_sweep(tasks: &Tasks, contexts: AppContexts) {
     let sweeping = sweep(contexts, tasks.shutdown());
     tasks.spawn("sweeper of contexts", infallible(sweeping));
+}
+
+/// Begins to watch the directory of interpreters.
+fn begin_to_watch(tasks: &Tasks, catalog: Arc<Catalog>, directory: ComponentDirectory) {
+    let watching = watch_directory(catalog, directory, tasks.shutdown());
+    tasks.spawn("watcher of the directory of interpreters", watching);
 }
 
 /// Begins to answer requests.
@@ -201,19 +208,25 @@ fn missing(unsynced: &Arc<Unsynced>) -> Arc<dyn Fn() -> Vec<String> + Send + Syn
     })
 }
 
-/// Answers `GET /readyz`: what the circuit breaker found, what could not be loaded, and a store that is away,
+/// Answers `GET /readyz`: what the circuit breaker found, what could not be loaded, and stores that are away,
 /// in words.
 fn notes(
     catalog: Arc<Catalog>,
     read_model: Arc<ReadModel>,
 ) -> Arc<dyn Fn() -> Vec<String> + Send + Sync> {
     Arc::new(move || {
-        let away = read_model.inspect(|it| it.store_away().map(|it| it.reason.to_string()));
-        let away = away.map(|reason| {
-            format!("the store of AppContexts is away, and answers are what was last read from it: {reason}")
+        let stores = read_model.inspect(|it| {
+            let contexts = it.store_away().map(|it| {
+                let reason = &it.reason;
+                format!("the store of AppContexts is away, and answers are what was last read from it: {reason}")
+            });
+            let states = it.state_store_away().map(|it| {
+                let reason = &it.reason;
+                format!("MongoDB is away, and states and their history are what was last read from it: {reason}")
+            });
+            contexts.into_iter().chain(states).collect()
         });
-        let store = away.into_iter().collect();
-        [store, catalog.breaker_notes(), catalog.unavailable_notes()].concat()
+        [stores, catalog.breaker_notes(), catalog.unavailable_notes()].concat()
     })
 }
 

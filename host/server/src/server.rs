@@ -12,6 +12,7 @@ use tokio::task::spawn_blocking;
 
 use crate::error::Error;
 use crate::loaded::Loaded;
+use crate::mongodb;
 use crate::open_files;
 use crate::settings::Settings;
 use crate::tasks::{Running, Tasks};
@@ -62,6 +63,7 @@ impl Server {
         open_files::make_room(&mut settings.rest_limits);
         let Settings { listen, .. } = settings;
         let stop_max = settings.rest_limits.drain_max.saturating_add(STOP_GRACE);
+        let states = mongodb::open(settings.mongodb.take()).await?;
         let loaded = spawn_blocking(move || Loaded::from_settings(settings));
         let loaded = loaded.await.map_err(|_| Error::StartPanicked)??;
         let listener = listen_on(listen);
@@ -72,7 +74,7 @@ impl Server {
         let listener = listener.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let tasks = Tasks::default();
-        let unsynced = loaded.run(&tasks, listener);
+        let unsynced = loaded.run(&tasks, listener, states);
         Ok(Self {
             address,
             tasks,

@@ -15,6 +15,7 @@ use kindsight_store::Store;
 use tokio::sync::watch;
 
 use crate::error::Error;
+use crate::mongodb::MongodbSettings;
 
 /// Everything a server is started with. [`Settings::new`] has the defaults of `kindsight serve`, at a
 /// free port of the loopback address.
@@ -23,6 +24,8 @@ pub struct Settings {
     pub store: Arc<dyn Store>,
     /// Keeps `AppContext`s: the same store by default, or that of another orchestrator.
     pub contexts: Arc<dyn Store>,
+    /// The states that the orchestrator keeps beside those contexts; without it they are derived from the contexts.
+    pub mongodb: Option<MongodbSettings>,
     /// What was last known before the start, and where it is kept; without one every start begins anew.
     pub remembered: Option<RememberedFile>,
     /// The folder of compiled components; without one everything is compiled at each start.
@@ -80,6 +83,7 @@ impl Settings {
         Self {
             contexts: Arc::clone(&store),
             store,
+            mongodb: None,
             remembered: None,
             cache: None,
             interpreters: None,

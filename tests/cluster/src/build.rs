@@ -75,10 +75,15 @@ fn cache(module: &Path) -> io::Result<PathBuf> {
     }
     let mut digest = hex(&digest.finalize());
     digest.truncate(DIGEST_DIGITS);
+    Ok(cache_root().join("kubernetes").join(digest))
+}
+
+/// Folder of the cache for everything that tests fetch or build once.
+pub(crate) fn cache_root() -> PathBuf {
     let home = || env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
     let root = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let root = root.or_else(home).unwrap_or_else(env::temp_dir);
-    Ok(root.join("kindsight/kubernetes").join(digest))
+    root.join("kindsight")
 }
 
 /// Builds what is missing; another process that wants the same waits meanwhile.

@@ -1,4 +1,4 @@
-//! Real Kubernetes clusters and a real etcd, for tests.
+//! Real Kubernetes clusters, a real etcd and a MongoDB, for tests.
 //!
 //! ```no_run
 //! use kindsight_cluster::{Binaries, Binary, Cluster, Etcd, Options};
@@ -21,6 +21,9 @@
 //! the [`Options`] say. The binaries come from `KUBEBUILDER_ASSETS`, or are built once from the Go
 //! modules beside this crate.
 //!
+//! A MongoDB (`MongoServer`, with the feature `mongodb`) is a `mongod` where there is one, else a server in memory
+//! that Java runs.
+//!
 //! What is dropped is ended, also when a test panics; a watchdog ends what a killed test leaves behind.
 
 mod api_server;
@@ -31,6 +34,8 @@ mod client;
 mod cluster;
 mod etcd;
 mod kubeconfig;
+#[cfg(feature = "mongodb")]
+mod mongodb;
 mod options;
 mod pods;
 mod ports;
@@ -44,6 +49,8 @@ pub use client::{Answer, Client, Credentials};
 pub use cluster::Cluster;
 pub use etcd::{Etcd, EtcdKeys, KeyValue};
 pub use kubeconfig::write_kubeconfig;
+#[cfg(feature = "mongodb")]
+pub use mongodb::{MongoDocuments, MongoPrograms, MongoServer, bson};
 pub use options::{Options, User};
 pub use pods::{BEHAVIOUR_LABEL, Behaviour};
 pub use proxy::Proxy;

@@ -34,6 +34,7 @@ pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
 }
 
 fn settings(args: ServeArgs, cluster_changes: ClusterChanges) -> anyhow::Result<Settings> {
+    let mongodb = args.mongodb.settings(args.store.observe)?;
     let DataDir {
         store,
         contexts,
@@ -45,6 +46,7 @@ fn settings(args: ServeArgs, cluster_changes: ClusterChanges) -> anyhow::Result<
     Ok(Settings {
         store,
         contexts,
+        mongodb,
         remembered,
         cache: Some(cache),
         interpreters: args.interpreters,

@@ -1,15 +1,11 @@
 //! Flags for the way into an etcd, of every command that opens a store.
 
-use std::fs::File;
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use kindsight_server::store::EtcdOptions;
 
-/// Most bytes of a file with a password.
-const PASSWORD_BYTES_MAX: u64 = 4096;
+use super::password::password;
 
 /// The way into an etcd. It has no meaning for other stores.
 #[derive(Debug, Clone, Default, Args)]
@@ -79,24 +75,10 @@ impl EtcdArgs {
     }
 }
 
-fn password(path: &Path) -> anyhow::Result<String> {
-    let failed = || format!("failed to read a password from {}", path.display());
-    let mut text = String::new();
-    let file = File::open(path).with_context(failed)?;
-    let mut limited = file.take(PASSWORD_BYTES_MAX + 1);
-    let read = limited.read_to_string(&mut text).with_context(failed)?;
-    anyhow::ensure!(
-        read as u64 <= PASSWORD_BYTES_MAX,
-        "{} holds more than a password: {PASSWORD_BYTES_MAX} bytes are the limit",
-        path.display()
-    );
-    let password = text.trim_end_matches(['\r', '\n']);
-    anyhow::ensure!(!password.is_empty(), "{} holds no password", path.display());
-    Ok(password.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use clap::Parser;
 
     use super::*;

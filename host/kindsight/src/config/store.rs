@@ -16,7 +16,7 @@ pub(crate) struct StoreArgs {
     /// Reads the `AppContext`s of the store of another orchestrator and writes nothing to it. Everything else is
     /// kept in --data-dir.
     #[arg(long, env = "KINDSIGHT_OBSERVE")]
-    observe: bool,
+    pub(crate) observe: bool,
     #[command(flatten)]
     etcd: EtcdArgs,
 }

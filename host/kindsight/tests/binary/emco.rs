@@ -5,6 +5,7 @@ mod faults;
 mod goldens;
 mod killed;
 mod laid;
+mod mongodb;
 mod newer;
 mod observed;
 mod stage;

@@ -1,0 +1,277 @@
+//! Histories of groups, clusters and logical clouds, as an orchestrator keeps them in MongoDB.
+
+use std::path::Path;
+
+use kindsight_cluster::bson::{Bson, DateTime, Document, doc};
+use kindsight_cluster::{Etcd, MongoPrograms, MongoServer, Proxy};
+use serde_json::{Value, json};
+
+use super::laid::{Generation, Laid};
+use super::stage::{address, etcd, status_of, wait};
+use crate::process::{Server, run, text};
+
+const RESOURCES: &str = "emco.resources";
+const DIG: &str = "p/ca/v1/dig";
+const EDGE: &str = "cp+edge01";
+const TIMES: [&str; 3] = [
+    "2022-09-20T08:00:00Z",
+    "2022-09-20T08:01:00Z",
+    "2022-09-20T08:02:00Z",
+];
+
+/// Both stores of an orchestrator; none without their programs, where the test ends.
+fn stores() -> Option<(Etcd, MongoServer)> {
+    let mongodb = MongoServer::start(&MongoPrograms::or_skip()?);
+    Some((etcd()?, mongodb))
+}
+
+/// One context of the group, instantiated.
+fn lay_context(etcd: &Etcd) {
+    let mut laid = Laid::new(Generation::V22, "7", DIG);
+    laid.cluster("app", EDGE, &[("settings", "ConfigMap", "v1")]);
+    laid.ordered().status("Instantiated").rsync("Applied");
+    etcd.keys().put_all(&laid.keys);
+}
+
+/// The keys of a group.
+fn name(dig: &str) -> Document {
+    doc! {"project": "p", "compositeApp": "ca", "compositeAppVersion": "v1", "deploymentIntentGroup": dig}
+}
+
+/// A group whose actions lead to these states, the last of them with context 7.
+fn group(dig: &str, states: &[&str]) -> Document {
+    let mut document = name(dig);
+    document.extend(doc! {
+        "keyId": "{compositeApp,compositeAppVersion,deploymentIntentGroup,project}",
+        "data": {"metadata": {"name": dig}},
+        "stateInfo": {"statuscontextid": "7", "actions": actions(states)},
+    });
+    document
+}
+
+fn actions(states: &[&str]) -> Vec<Bson> {
+    let actions = states.iter().zip(0_i64..).map(|(state, minute)| {
+        let is_placed = matches!(*state, "Instantiated" | "Terminated" | "Applied");
+        Bson::Document(doc! {
+            "state": *state, "contextid": if is_placed { "7" } else { "" },
+            "timestamp": DateTime::from_millis(1_663_660_800_000 + 60_000 * minute),
+            "revision": i64::from(*state == "Instantiated"),
+        })
+    });
+    actions.collect()
+}
+
+/// Starts a server over both, the MongoDB at an address, with further arguments.
+fn serve(etcd: &Etcd, uri: &str, data: &Path, more: &[&str]) -> Server {
+    let store = address(etcd);
+    let arguments = [
+        "--observe",
+        "--store",
+        &store,
+        "--mongodb",
+        uri,
+        "--mongodb-poll-seconds=1",
+    ];
+    Server::start_with(data, &[], &[&arguments, more].concat())
+}
+
+/// The actions of an answer: state, context and time.
+fn told(answer: &Value) -> Vec<[String; 3]> {
+    let actions = answer["state"]["Actions"].as_array().cloned();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let actions = actions.unwrap_or_default().into_iter();
+    actions
+        .map(|it| {
+            [
+                text(&it["State"]),
+                text(&it["ContextId"]),
+                text(&it["TimeStamp"]),
+            ]
+        })
+        .collect()
+}
+
+fn expected(states: &[(&str, &str)]) -> Vec<[String; 3]> {
+    let actions = states.iter().zip(TIMES);
+    actions
+        .map(|((state, context), time)| [state, context, time].map(str::to_owned))
+        .collect()
+}
+
+#[test]
+fn histories_are_told_with_their_times_followed_and_nothing_is_written() {
+    let Some((etcd, mongodb)) = stores() else {
+        return;
+    };
+    lay_context(&etcd);
+    let documents = mongodb.documents();
+    documents.insert(
+        RESOURCES,
+        &[
+            group("dig", &["Created", "Approved", "Instantiated"]),
+            group("new", &["Created"]),
+            doc! {
+                "project": "p", "logicalCloud": "lc", "keyId": "{logicalCloud,project}",
+                "stateInfo": {"statuscontextid": "", "actions": actions(&["Created"])},
+            },
+        ],
+    );
+    let (keys, laid) = (etcd.keys().dump("/"), documents.dump());
+    let data = tempfile::tempdir().unwrap();
+    let server = serve(&etcd, &mongodb.url(), data.path(), &[]);
+    let path = status_of(DIG);
+    let instantiated = expected(&[("Created", ""), ("Approved", ""), ("Instantiated", "7")]);
+    let answer = wait(&server, &path, |it| told(it) == instantiated);
+    assert_eq!(answer["rsync-status"], json!({"Applied": 1}), "{answer:#}");
+    assert_eq!(answer.get("state-store"), None, "{answer:#}");
+    let created = expected(&[("Created", "")]);
+    wait(&server, &status_of("p/ca/v1/new"), |it| told(it) == created);
+    let cloud = "/v2/projects/p/logical-clouds/lc/status";
+    wait(&server, cloud, |it| told(it) == created);
+    assert_eq!(documents.dump(), laid, "something was written");
+    // The orchestrator goes on.
+    let approved = actions(&["Created", "Approved"]);
+    documents.set(RESOURCES, name("new"), "stateInfo.actions", approved);
+    let approved = expected(&[("Created", ""), ("Approved", "")]);
+    wait(&server, &status_of("p/ca/v1/new"), |it| {
+        told(it) == approved
+    });
+    documents.delete(RESOURCES, name("new"));
+    while server.get(&status_of("p/ca/v1/new")).0 != 404 {}
+    assert!(server.stop());
+    assert_eq!(etcd.keys().dump("/"), keys, "something was written");
+}
+
+#[test]
+fn a_mongodb_that_is_away_costs_nothing_of_what_is_known() {
+    let Some((etcd, mut mongodb)) = stores() else {
+        return;
+    };
+    lay_context(&etcd);
+    let states = ["Created", "Approved", "Instantiated"];
+    mongodb
+        .documents()
+        .insert(RESOURCES, &[group("dig", &states)]);
+    let data = tempfile::tempdir().unwrap();
+    let server = serve(&etcd, &mongodb.url(), data.path(), &[]);
+    let path = status_of(DIG);
+    let instantiated = expected(&[("Created", ""), ("Approved", ""), ("Instantiated", "7")]);
+    wait(&server, &path, |it| told(it) == instantiated);
+    mongodb.stop();
+    let answer = wait(&server, &path, |it| !it["state-store"].is_null());
+    assert_eq!(answer["state-store"]["state"], "away", "{answer:#}");
+    assert_eq!(
+        told(&answer),
+        instantiated,
+        "it keeps its history: {answer:#}"
+    );
+    assert_eq!(answer["rsync-status"], json!({"Applied": 1}), "{answer:#}");
+    let (code, ready) = server.get("/readyz");
+    assert_eq!(code, 200, "{ready:#}");
+    assert!(ready.to_string().contains("MongoDB is away"), "{ready:#}");
+    let output = run(&["status", "dig", "--server", &server.url], "");
+    let shown = text(&output.stdout);
+    assert!(
+        shown.contains("the store of lifecycle states is away since "),
+        "{shown}"
+    );
+    mongodb.start_again();
+    // One in memory lost its documents; they are laid anew, as the orchestrator would have gone on.
+    let changed = doc! {"statuscontextid": "7", "actions": actions(&["Created", "Instantiated"])};
+    let mut later = group("dig", &[]);
+    later.insert("stateInfo", changed);
+    mongodb.documents().insert(RESOURCES, &[later]);
+    let told_later = expected(&[("Created", ""), ("Instantiated", "7")]);
+    wait(&server, &path, |it| {
+        it.get("state-store").is_none() && told(it) == told_later
+    });
+}
+
+#[test]
+fn a_mongodb_that_is_away_at_the_start_is_read_once_it_is_there() {
+    let Some((etcd, mongodb)) = stores() else {
+        return;
+    };
+    lay_context(&etcd);
+    let states = ["Created", "Approved", "Instantiated"];
+    mongodb
+        .documents()
+        .insert(RESOURCES, &[group("dig", &states)]);
+    let proxy = Proxy::before(&mongodb.url());
+    proxy.close();
+    let data = tempfile::tempdir().unwrap();
+    let uri = format!("mongodb://{}/emco", proxy.address());
+    let server = serve(&etcd, &uri, data.path(), &[]);
+    let path = status_of(DIG);
+    let answer = wait(&server, &path, |it| !it["state-store"].is_null());
+    // What its contexts tell stands in for the history.
+    assert_eq!(answer["rsync-status"], json!({"Applied": 1}), "{answer:#}");
+    assert_eq!(
+        told(&answer).last().map(|it| &*it[0]),
+        Some("Instantiated"),
+        "{answer:#}"
+    );
+    proxy.open();
+    let instantiated = expected(&[("Created", ""), ("Approved", ""), ("Instantiated", "7")]);
+    wait(&server, &path, |it| {
+        it.get("state-store").is_none() && told(it) == instantiated
+    });
+}
+
+#[test]
+fn a_user_that_is_not_let_in_is_told_without_the_password() {
+    let Some((etcd, mongodb)) = stores() else {
+        return;
+    };
+    lay_context(&etcd);
+    let data = tempfile::tempdir().unwrap();
+    let password = data.path().join("password");
+    std::fs::write(&password, "s3cr3t\n").unwrap();
+    let file = format!("--mongodb-password-file={}", password.display());
+    let server = serve(
+        &etcd,
+        &mongodb.url(),
+        data.path(),
+        &["--mongodb-user=reader", &file],
+    );
+    let answer = wait(&server, &status_of(DIG), |it| !it["state-store"].is_null());
+    let reason = answer["state-store"]["reason"].as_str().unwrap();
+    assert!(reason.starts_with("the user is not let in"), "{reason}");
+    assert!(!reason.contains("s3cr3t"), "{reason}");
+}
+
+#[test]
+fn settings_that_cannot_be_meant_end_the_start_with_a_reason() {
+    let data = tempfile::tempdir().unwrap();
+    let data = data.path().to_str().unwrap();
+    let observed = ["--observe", "--store", "etcd://127.0.0.1:1"];
+    for (arguments, why) in [
+        (
+            vec!["--mongodb", "mongodb://host"],
+            "--mongodb needs --observe",
+        ),
+        (
+            [
+                &observed[..],
+                &["--mongodb", "mongodb://reader:s3cr3t@host"],
+            ]
+            .concat(),
+            "everybody on this machine can see",
+        ),
+        (
+            [&observed[..], &["--mongodb-ca", "ca.crt"]].concat(),
+            "need the URI of a MongoDB",
+        ),
+    ] {
+        let all = [
+            &["serve", "--listen", "127.0.0.1:0", "--data-dir", data],
+            &arguments[..],
+        ]
+        .concat();
+        let output = run(&all, "");
+        assert!(!output.status.success());
+        let said = text(&output.stderr);
+        assert!(said.contains(why), "{said}");
+        assert!(!said.contains("s3cr3t"), "{said}");
+    }
+}

@@ -1,0 +1,154 @@
+//! A document with a state, read leniently: what is odd in it costs itself alone.
+
+mod actions;
+#[cfg(test)]
+mod tests;
+mod values;
+
+use std::collections::BTreeSet;
+
+use kindsight_model::{RecordSubject, StateInfo, clean};
+use mongodb::bson::{RawBsonRef, RawDocument};
+
+use self::actions::{actions, context};
+use self::values::{field, shown};
+use crate::layout::{Kind, Layout, STATE};
+use crate::limits::{DOCUMENT_BYTES_MAX, REASON_BYTES_MAX, SHOWN_BYTES_MAX};
+
+/// A document as it was read.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Read {
+    /// It is of none of the kinds that have a state we show.
+    Other,
+    /// It has a state, perhaps with something left out.
+    State {
+        subject: RecordSubject,
+        state: StateInfo,
+        fault: Option<String>,
+    },
+    /// It cannot be read, and the state of its subject is not known any more.
+    Unreadable {
+        subject: Option<RecordSubject>,
+        /// The name to tell it by: that of its subject, else its id.
+        name: String,
+        reason: String,
+    },
+}
+
+/// Reads one document.
+pub(crate) fn read(layout: Layout, document: &RawDocument) -> Read {
+    let subject = match subject(layout, document) {
+        Ok(Some(subject)) => subject,
+        Ok(None) => return Read::Other,
+        Err(reason) => {
+            return Read::Unreadable {
+                subject: None,
+                name: format!("document {}", id(document)),
+                reason: clipped(&reason),
+            };
+        }
+    };
+    match state(document) {
+        Ok((state, faults)) => Read::State {
+            subject,
+            state,
+            fault: told(&faults),
+        },
+        Err(reason) => Read::Unreadable {
+            name: subject.to_string(),
+            subject: Some(subject),
+            reason: clipped(&reason),
+        },
+    }
+}
+
+fn clipped(text: &str) -> String {
+    clean(text, REASON_BYTES_MAX).into_owned()
+}
+
+fn told(faults: &[String]) -> Option<String> {
+    let first = faults.first()?;
+    let text = match faults.len() {
+        1 => first.clone(),
+        count => format!("{first}, and {} more of that kind", count.saturating_sub(1)),
+    };
+    Some(clipped(&text))
+}
+
+fn subject(layout: Layout, document: &RawDocument) -> Result<Option<RecordSubject>, String> {
+    let Some(kind) = kind(layout, document)? else {
+        return Ok(None);
+    };
+    let mut parts = Vec::new();
+    for key in kind.keys {
+        match field(document, key)? {
+            Some(RawBsonRef::String(text)) => parts.push(text),
+            Some(other) => return Err(format!("its key `{key}` is {}", shown(&other))),
+            None => return Err(format!("its key `{key}` is missing")),
+        }
+    }
+    let subject = kind.subject(&parts);
+    subject.map(Some).map_err(|error| error.to_string())
+}
+
+/// The kind of a document: by the names of its keys where it says them, since others may have keys that were not
+/// asked for; else by the keys that it has.
+fn kind(layout: Layout, document: &RawDocument) -> Result<Option<&'static Kind>, String> {
+    let said = match field(document, layout.names_field())? {
+        Some(RawBsonRef::String(text)) => Some(names(text)),
+        _ => None,
+    };
+    let mut there: BTreeSet<&str> = BTreeSet::new();
+    for key in layout.kinds().iter().flat_map(|it| it.keys) {
+        if field(document, key)?.is_some() {
+            there.insert(key);
+        }
+    }
+    let keys = said.unwrap_or(there);
+    let mut kinds = layout.kinds().iter();
+    Ok(kinds.find(|it| it.keys.iter().copied().collect::<BTreeSet<_>>() == keys))
+}
+
+/// Names in `{a,b}` or `{a,b,}`.
+fn names(text: &str) -> BTreeSet<&str> {
+    let text = text.trim_start_matches('{').trim_end_matches('}');
+    text.split(',').filter(|it| !it.is_empty()).collect()
+}
+
+fn id(document: &RawDocument) -> String {
+    match document.get("_id") {
+        Ok(Some(RawBsonRef::ObjectId(id))) => id.to_hex(),
+        Ok(Some(RawBsonRef::String(id))) => clean(id, SHOWN_BYTES_MAX).into_owned(),
+        _ => "without an id".to_owned(),
+    }
+}
+
+fn state(document: &RawDocument) -> Result<(StateInfo, Vec<String>), String> {
+    let bytes = document.as_bytes().len();
+    if bytes > DOCUMENT_BYTES_MAX {
+        return Err(format!(
+            "its {bytes} bytes are over the limit of {DOCUMENT_BYTES_MAX}"
+        ));
+    }
+    let Some(RawBsonRef::Document(state)) = field(document, STATE)? else {
+        return Err(match field(document, STATE)? {
+            Some(RawBsonRef::String(_) | RawBsonRef::Binary(_)) => {
+                format!("its `{STATE}` is a text or bytes: it may be encrypted")
+            }
+            Some(other) => format!("its `{STATE}` is {}", shown(&other)),
+            None => format!("its `{STATE}` is empty"),
+        });
+    };
+    let mut faults = Vec::new();
+    let status_context = context(state, "statuscontextid", &mut faults)?;
+    let actions = match field(state, "actions")? {
+        Some(RawBsonRef::Array(items)) => actions(items, &mut faults)?,
+        Some(other) => return Err(format!("its `actions` are {}", shown(&other))),
+        None => Vec::new(),
+    };
+    let state = StateInfo {
+        status_context,
+        actions,
+    };
+    Ok((state, faults))
+}

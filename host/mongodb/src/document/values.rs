@@ -1,0 +1,30 @@
+//! Values of BSON, read leniently.
+
+use mongodb::bson::{RawBsonRef, RawDocument};
+
+/// The value of a field; none for null, which orchestrators write for what is empty.
+pub(super) fn field<'a>(
+    document: &'a RawDocument,
+    name: &str,
+) -> Result<Option<RawBsonRef<'a>>, String> {
+    let value = document.get(name);
+    let value = value.map_err(|_| format!("its BSON is broken before `{name}`"))?;
+    Ok(value.filter(|it| !matches!(it, RawBsonRef::Null | RawBsonRef::Undefined)))
+}
+
+/// The type of a value, for people.
+pub(super) fn shown(value: &RawBsonRef<'_>) -> &'static str {
+    match value {
+        RawBsonRef::Double(_)
+        | RawBsonRef::Int32(_)
+        | RawBsonRef::Int64(_)
+        | RawBsonRef::Decimal128(_) => "a number",
+        RawBsonRef::String(_) | RawBsonRef::Symbol(_) => "a text",
+        RawBsonRef::Array(_) => "a list",
+        RawBsonRef::Document(_) => "a document",
+        RawBsonRef::Boolean(_) => "a boolean",
+        RawBsonRef::Binary(_) => "bytes",
+        RawBsonRef::DateTime(_) | RawBsonRef::Timestamp(_) => "a time",
+        _ => "of a type that does not belong there",
+    }
+}

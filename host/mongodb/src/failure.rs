@@ -1,0 +1,78 @@
+//! Failures of the driver, in words for people.
+
+use kindsight_model::clean;
+use mongodb::error::{Error as DriverError, ErrorKind};
+
+use crate::limits::REASON_BYTES_MAX;
+
+// Codes of MongoDB: https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml
+const UNAUTHORIZED: i32 = 13;
+const AUTHENTICATION_FAILED: i32 = 18;
+
+/// A try that failed, with the reason as a fragment of a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) reason: String,
+    /// The user may not read this; something else may be readable.
+    pub(crate) is_denied: bool,
+}
+
+impl Failure {
+    pub(crate) fn new(reason: impl Into<String>) -> Self {
+        Self {
+            reason: reason.into(),
+            is_denied: false,
+        }
+    }
+
+    /// The failure of a call, with what was last heard of the members.
+    pub(crate) fn of(error: &DriverError, last_heard: Option<String>) -> Self {
+        Self {
+            reason: reason(error, last_heard),
+            is_denied: code(error) == Some(UNAUTHORIZED),
+        }
+    }
+}
+
+/// The reason of an error. The text of a driver's error shows labels and answers, which say less.
+pub(crate) fn reason(error: &DriverError, last_heard: Option<String>) -> String {
+    let text = match &*error.kind {
+        ErrorKind::Authentication { message, .. } => authentication(error, message),
+        ErrorKind::Command(it) if it.code == AUTHENTICATION_FAILED => wrong_password(&it.message),
+        ErrorKind::Command(it) if it.code == UNAUTHORIZED => {
+            format!("the user may not read this ({})", it.message)
+        }
+        ErrorKind::Command(it) => it.message.clone(),
+        ErrorKind::Io(error) => error.to_string(),
+        ErrorKind::ServerSelection { message, .. } => {
+            last_heard.unwrap_or_else(|| format!("no member answers ({message})"))
+        }
+        ErrorKind::InvalidArgument { message, .. } => message.clone(),
+        kind => kind.to_string(),
+    };
+    clean(&text, REASON_BYTES_MAX).into_owned()
+}
+
+fn wrong_password(message: &str) -> String {
+    format!("the name of the user or the password is wrong ({message})")
+}
+
+fn authentication(error: &DriverError, message: &str) -> String {
+    match code(error) {
+        Some(AUTHENTICATION_FAILED) => wrong_password(message),
+        _ => format!("the user is not let in ({message})"),
+    }
+}
+
+/// The code of an error or of its cause.
+fn code(error: &DriverError) -> Option<i32> {
+    let mut error = Some(error);
+    while let Some(it) = error {
+        if let ErrorKind::Command(command) = &*it.kind {
+            return Some(command.code);
+        }
+        let source = std::error::Error::source(it);
+        error = source.and_then(<dyn std::error::Error>::downcast_ref);
+    }
+    None
+}

@@ -1,0 +1,136 @@
+//! Places of states in the databases of two generations of orchestrators.
+
+use kindsight_model::{ClusterName, DigName, LogicalCloudName, NameError, RecordSubject};
+use mongodb::bson::{Document, doc};
+
+/// The tag of the state in a document.
+pub(crate) const STATE: &str = "stateInfo";
+
+/// Databases that are looked at where none is named, the newer generation first.
+pub(crate) const DATABASES: [&str; 2] = ["emco", "mco"];
+
+/// A generation of orchestrators, by where it keeps states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// ONAP of 2020: a collection for each service, keys in lower case.
+    Onap,
+    /// EMCO 22: one collection, keys in camel case.
+    V22,
+}
+
+/// A kind of document with a state: its keys, in the order of the parts of its name.
+#[derive(Debug)]
+pub(crate) struct Kind {
+    pub(crate) keys: &'static [&'static str],
+    name: fn(&[&str]) -> Result<RecordSubject, NameError>,
+}
+
+impl Kind {
+    /// The subject whose name has these parts.
+    pub(crate) fn subject(&self, parts: &[&str]) -> Result<RecordSubject, NameError> {
+        if let Some(part) = parts.iter().find(|it| !kindsight_model::is_name(it)) {
+            return Err(NameError::NotAName((*part).to_owned()));
+        }
+        (self.name)(parts)
+    }
+}
+
+const ONAP: [Kind; 2] = [
+    Kind {
+        keys: &[
+            "project",
+            "compositeapp",
+            "compositeappversion",
+            "deploymentintentgroup",
+        ],
+        name: group,
+    },
+    Kind {
+        keys: &["provider", "cluster"],
+        name: cluster,
+    },
+];
+
+const V22: [Kind; 3] = [
+    Kind {
+        keys: &[
+            "project",
+            "compositeApp",
+            "compositeAppVersion",
+            "deploymentIntentGroup",
+        ],
+        name: group,
+    },
+    Kind {
+        keys: &["clusterProvider", "cluster"],
+        name: cluster,
+    },
+    Kind {
+        keys: &["project", "logicalCloud"],
+        name: logical_cloud,
+    },
+];
+
+impl Layout {
+    /// The layout of a database with these collections.
+    pub(crate) fn of(collections: &[String]) -> Option<Self> {
+        let has = |layout: &Self| {
+            let mut of_it = layout.collections().iter();
+            of_it.any(|name| collections.iter().any(|it| it == name))
+        };
+        [Self::V22, Self::Onap].into_iter().find(has)
+    }
+
+    /// The collections with states.
+    pub(crate) fn collections(self) -> &'static [&'static str] {
+        match self {
+            Self::Onap => &["orchestrator", "cluster"],
+            Self::V22 => &["resources"],
+        }
+    }
+
+    pub(crate) fn kinds(self) -> &'static [Kind] {
+        match self {
+            Self::Onap => &ONAP,
+            Self::V22 => &V22,
+        }
+    }
+
+    /// The field with the names of all keys of a document, which no other kind of document shares.
+    pub(crate) fn names_field(self) -> &'static str {
+        match self {
+            Self::Onap => "key",
+            Self::V22 => "keyId",
+        }
+    }
+
+    /// The part of documents that is asked for: keys and state, and nothing else of what an orchestrator keeps.
+    pub(crate) fn projection(self) -> Document {
+        let mut projection = doc! { STATE: 1, self.names_field(): 1 };
+        for key in self.kinds().iter().flat_map(|it| it.keys) {
+            projection.insert(*key, 1);
+        }
+        projection
+    }
+}
+
+fn group(parts: &[&str]) -> Result<RecordSubject, NameError> {
+    let [project, app, version, dig] = parts else {
+        return Err(NameError::NotAName(parts.join("/")));
+    };
+    DigName::new(project, app, version, dig).map(RecordSubject::Group)
+}
+
+fn cluster(parts: &[&str]) -> Result<RecordSubject, NameError> {
+    let [provider, name] = parts else {
+        return Err(NameError::NotAName(parts.join("+")));
+    };
+    ClusterName::new(provider, name).map(RecordSubject::Cluster)
+}
+
+fn logical_cloud(parts: &[&str]) -> Result<RecordSubject, NameError> {
+    let [project, name] = parts else {
+        return Err(NameError::NotAName(parts.join("/")));
+    };
+    LogicalCloudName::new(project, name).map(RecordSubject::LogicalCloud)
+}

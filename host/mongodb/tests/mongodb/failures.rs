@@ -1,0 +1,200 @@
+//! A MongoDB that is away or refuses.
+
+use kindsight_cluster::{MongoPrograms, MongoServer, Proxy};
+use kindsight_model::StatesNews;
+use kindsight_mongodb::{Error, MongodbOptions, StatesSource};
+
+use crate::stage::{Follower, RESOURCES, action, group, mongodb, name, options, state};
+
+const LINE: &str = "deployment intent group p/ca/v1/a: - Created/-/0";
+
+fn lay(server: &MongoServer) {
+    let created = state("", &[action("Created", "", 0)]);
+    server.documents().insert(RESOURCES, &[group("a", created)]);
+}
+
+#[test]
+fn one_that_is_stopped_is_away_and_followed_again_when_it_is_back() {
+    let Some(mut server) = mongodb() else { return };
+    lay(&server);
+    let mut follower = Follower::begin(&options(&server.url()));
+    assert_eq!(follower.all(), [LINE]);
+    server.stop();
+    let reason = follower.away();
+    assert!(
+        reason.contains("127.0.0.1:") || reason.contains("onnection"),
+        "{reason}"
+    );
+    server.start_again();
+    // One in memory lost its documents; what was known stays meanwhile.
+    let changed = state("5", &[action("Instantiated", "5", 1)]);
+    server.documents().insert(RESOURCES, &[group("a", changed)]);
+    loop {
+        match follower.next() {
+            // The collection may be there a moment before its document.
+            StatesNews::Away { .. } | StatesNews::Changed(_, None) | StatesNews::Back => {}
+            StatesNews::Changed(subject, Some(state)) => {
+                assert_eq!(subject.to_string(), "deployment intent group p/ca/v1/a");
+                assert_eq!(state.actions.len(), 1);
+                break;
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let documents = server.documents();
+    documents.set(RESOURCES, name("a"), "stateInfo", state("", &[]));
+    while follower.next() == StatesNews::Back {}
+    follower.end();
+}
+
+#[test]
+fn one_that_stops_answering_is_away_after_the_deadline() {
+    let Some(mut server) = mongodb() else { return };
+    lay(&server);
+    let mut follower = Follower::begin(&options(&server.url()));
+    assert_eq!(follower.all(), [LINE]);
+    server.pause();
+    assert_eq!(follower.away(), "no answer within 2s");
+    server.resume();
+    let back = loop {
+        match follower.next() {
+            StatesNews::Away { .. } => {}
+            other => break other,
+        }
+    };
+    assert_eq!(back, StatesNews::Back, "nothing changed meanwhile");
+    let documents = server.documents();
+    documents.set(RESOURCES, name("a"), "stateInfo", state("", &[]));
+    assert_eq!(follower.changed(), "deployment intent group p/ca/v1/a: -");
+}
+
+#[test]
+fn one_that_is_away_at_the_start_is_read_once_it_is_there() {
+    let Some(server) = mongodb() else { return };
+    lay(&server);
+    let proxy = Proxy::before(&server.url());
+    proxy.close();
+    let mut follower = Follower::begin(&options(&format!("mongodb://{}", proxy.address())));
+    let reason = follower.away();
+    assert!(reason.starts_with(&proxy.address().to_string()), "{reason}");
+    proxy.open();
+    loop {
+        match follower.next() {
+            StatesNews::Away { .. } => {}
+            StatesNews::All(all) => {
+                assert_eq!(all.len(), 1);
+                break;
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(follower.next(), StatesNews::Back);
+}
+
+#[test]
+fn one_without_states_is_told_and_followed_once_it_has_some() {
+    let Some(server) = mongodb() else { return };
+    let mut follower = Follower::begin(&options(&server.url()));
+    assert_eq!(
+        follower.away(),
+        "it has no database `emco` or `mco` with states; name another one in the URI"
+    );
+    lay(&server);
+    assert_eq!(follower.all(), [LINE]);
+    assert_eq!(follower.next(), StatesNews::Back);
+}
+
+#[test]
+fn credentials_that_are_refused_are_told_without_the_password() {
+    let Some(server) = mongodb() else { return };
+    lay(&server);
+    let with_user = MongodbOptions {
+        user: Some("reader".to_owned()),
+        password: Some("s3cr3t".to_owned()),
+        ..options(&server.url())
+    };
+    let uri = server
+        .url()
+        .replace("mongodb://", "mongodb://reader:s3cr3t@");
+    for options in [with_user, options(&uri)] {
+        let mut follower = Follower::begin(&options);
+        let reason = follower.away();
+        assert!(reason.starts_with("the user is not let in ("), "{reason}");
+        assert!(!reason.contains("s3cr3t"), "{reason}");
+        assert!(!format!("{options:?}").contains("s3cr3t"));
+    }
+}
+
+#[test]
+fn one_that_speaks_tls_is_read_with_its_authority_and_told_without() {
+    let Some(programs) = MongoPrograms::or_skip() else {
+        return;
+    };
+    let server = MongoServer::start_with_tls(&programs);
+    let with_ca = MongodbOptions {
+        ca: Some(server.ca()),
+        ..options(&server.url())
+    };
+    let mut follower = Follower::begin(&with_ca);
+    // It answers, and has nothing yet.
+    assert!(follower.away().starts_with("it has no database"));
+    let mut stranger = Follower::begin(&options(&format!("{}/?tls=true", server.url())));
+    let reason = stranger.away();
+    assert!(reason.contains("certificate"), "{reason}");
+}
+
+#[tokio::test]
+async fn options_that_can_never_be_used_are_refused_without_the_password() {
+    let refused = async |options: MongodbOptions| {
+        let error = StatesSource::new(&options, || 0)
+            .await
+            .err()
+            .expect("an error");
+        let text = error.to_string();
+        assert!(!text.contains("s3cr3t"), "{text}");
+        text
+    };
+    for (uri, why) in [
+        ("", "no scheme"),
+        ("emco-mongo", "no scheme"),
+        (
+            "http://emco-mongo",
+            "unsupported connection string scheme: http",
+        ),
+        ("mongodb://", "cannot be used"),
+        ("mongodb+srv://emco-mongo", "mongodb+srv"),
+        ("mongodb://host:s3cr3t/", "cannot be used: it is none"),
+        ("mongodb://user:s3cr3t/host", "cannot be used"),
+        ("mongodb://user:s3cr3t?@host", "cannot be used: it is none"),
+        (
+            "mongodb://user:s3cr3t/x@host",
+            "password must be URL encoded",
+        ),
+        (
+            "mongodb://user:s3cr3t@host/?authMechanism=s3cr3t",
+            "cannot be used",
+        ),
+        ("mongodb://host/?readPreference=nobody", "nobody"),
+        ("mongodb://user@host", "without a password"),
+    ] {
+        let text = refused(options(uri)).await;
+        assert!(text.contains(why), "{uri}: {text}");
+    }
+    let two = MongodbOptions {
+        user: Some("a".to_owned()),
+        password: Some("b".to_owned()),
+        ..options("mongodb://user:s3cr3t@host")
+    };
+    assert!(
+        refused(two)
+            .await
+            .contains("another one is given beside it")
+    );
+    let no_file = MongodbOptions {
+        ca: Some("/nowhere/ca.crt".into()),
+        ..options("mongodb://host")
+    };
+    let error = StatesSource::new(&no_file, || 0).await.err().unwrap();
+    assert!(matches!(error, Error::Ca { .. }), "{error}");
+    assert!(error.to_string().contains("/nowhere/ca.crt"));
+}
