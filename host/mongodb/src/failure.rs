@@ -8,6 +8,8 @@ use crate::limits::REASON_BYTES_MAX;
 // Codes of MongoDB: https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml
 const UNAUTHORIZED: i32 = 13;
 const AUTHENTICATION_FAILED: i32 = 18;
+/// The text of MongoDB beside that code.
+const FAILED_TEXT: &str = "Authentication failed";
 
 /// A try that failed, with the reason as a fragment of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +62,8 @@ fn wrong_password(message: &str) -> String {
 fn authentication(error: &DriverError, message: &str) -> String {
     match code(error) {
         Some(AUTHENTICATION_FAILED) => wrong_password(message),
+        // While a user logs in the driver keeps the text of MongoDB alone.
+        _ if message.contains(FAILED_TEXT) => wrong_password(message),
         _ => format!("the user is not let in ({message})"),
     }
 }

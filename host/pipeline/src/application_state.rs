@@ -31,6 +31,8 @@ pub(crate) struct ApplicationState {
     /// Its meta as it was last read.
     context_meta: Option<ContextMeta>,
     faults: Vec<Arc<str>>,
+    /// The fault of the last try to read it again; none where that could be read.
+    unread: Option<Arc<str>>,
     /// Of a context in its order; of an application that was found in the order of their names.
     apps: Vec<(Arc<str>, Vec<Placement>)>,
     /// The set that its whole view is judged by.
@@ -104,6 +106,7 @@ impl ApplicationState {
             status: snapshot.status,
             status_context: Some(snapshot.status_context.clone()),
             faults: faults.collect(),
+            unread: None,
             context_meta: snapshot.meta,
             apps: snapshot.apps.into_iter().map(app).collect(),
             shown_by,
@@ -114,12 +117,20 @@ impl ApplicationState {
     /// A context of which nothing could be read yet.
     pub(crate) fn unread(fault: Arc<str>, set: &Arc<Published>) -> Self {
         Self {
-            meta: None,
+            unread: Some(fault),
+            ..Self::empty(None, set)
+        }
+    }
+
+    fn empty(meta: Option<DigName>, set: &Arc<Published>) -> Self {
+        Self {
+            meta,
             namespace: "".into(),
             status: None,
             status_context: None,
             context_meta: None,
-            faults: vec![fault],
+            faults: Vec::new(),
+            unread: None,
             apps: Vec::new(),
             shown_by: Arc::clone(set),
             last_report: 0,
@@ -131,13 +142,10 @@ impl ApplicationState {
         self.context_meta.as_ref()
     }
 
-    /// Adds a fault. Returns whether it is new.
-    pub(crate) fn add_fault(&mut self, fault: Arc<str>) -> bool {
-        let is_new = !self.faults.contains(&fault);
-        if is_new {
-            self.faults.push(fault);
-        }
-        is_new
+    /// Takes over why it could not be read again. Returns whether that is new.
+    pub(crate) fn set_unread(&mut self, fault: Arc<str>) -> bool {
+        let before = self.unread.replace(fault);
+        before != self.unread
     }
 
     /// Takes over what clusters reported for another instance of the same group, where they have not reported for
@@ -304,7 +312,7 @@ impl ApplicationState {
             children: children.map_or_else(Vec::new, ContextMeta::children),
             status: self.status.clone(),
             apps: apps.collect(),
-            faults: self.faults.clone(),
+            faults: self.faults.iter().chain(&self.unread).cloned().collect(),
         }
     }
 }

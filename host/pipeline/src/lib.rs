@@ -26,6 +26,7 @@ mod event;
 mod follow;
 mod groups;
 mod judge;
+mod multimap;
 mod needs;
 mod pipeline;
 mod placement;

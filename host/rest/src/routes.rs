@@ -6,6 +6,7 @@ pub(crate) mod errors;
 pub(crate) mod history;
 pub(crate) mod interpret;
 pub(crate) mod interpreters;
+mod paths;
 pub(crate) mod service;
 pub(crate) mod status;
 pub(crate) mod watch;

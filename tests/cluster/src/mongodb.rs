@@ -22,9 +22,18 @@ pub use programs::MongoPrograms;
 pub struct MongoServer {
     process: Process,
     port: u16,
-    authority: Option<Authority>,
+    access: Access,
     /// Removed after the process ended.
     folder: TempDir,
+}
+
+/// Whom one lets in.
+#[derive(Debug, Default)]
+struct Access {
+    /// The authority of its certificate; none where it speaks no TLS.
+    authority: Option<Authority>,
+    /// The one user, of the database `admin`, and its password; none where everybody is let in.
+    user: Option<(&'static str, &'static str)>,
 }
 
 impl MongoServer {
@@ -33,7 +42,7 @@ impl MongoServer {
     /// # Panics
     /// When it does not listen, with the end of its log.
     pub fn start(programs: &MongoPrograms) -> Self {
-        Self::launch(programs, None)
+        Self::launch(programs, Access::default())
     }
 
     /// Starts one that speaks TLS alone, with a certificate of an authority of its own.
@@ -41,29 +50,57 @@ impl MongoServer {
     /// # Panics
     /// When it does not listen, with the end of its log.
     pub fn start_with_tls(programs: &MongoPrograms) -> Self {
-        Self::launch(programs, Some(Authority::new("MongoDB tests")))
+        let authority = Some(Authority::new("MongoDB tests"));
+        Self::launch(
+            programs,
+            Access {
+                authority,
+                user: None,
+            },
+        )
     }
 
-    fn launch(programs: &MongoPrograms, authority: Option<Authority>) -> Self {
+    /// Starts one that lets this user of the database `admin` in alone.
+    ///
+    /// # Panics
+    /// When it does not listen, with the end of its log.
+    pub fn start_with_user(
+        programs: &MongoPrograms,
+        name: &'static str,
+        password: &'static str,
+    ) -> Self {
+        let access = Access {
+            authority: None,
+            user: Some((name, password)),
+        };
+        let server = Self::launch(programs, access);
+        if let MongoPrograms::Mongod(_) = programs {
+            // The first user of all may be made without one.
+            MongoDocuments::connect(&server.url()).create_user(name, password);
+        }
+        server
+    }
+
+    fn launch(programs: &MongoPrograms, access: Access) -> Self {
         let folder = new_folder("mongodb");
         let port = free_port();
-        if let Some(authority) = &authority {
+        if let Some(authority) = &access.authority {
             write_certificates(authority, folder.path());
         }
         let (program, arguments) = match programs {
             MongoPrograms::Mongod(mongod) => {
-                let arguments = mongod_arguments(port, authority.is_some(), folder.path());
+                let arguments = mongod_arguments(port, &access, folder.path());
                 (mongod, arguments)
             }
             MongoPrograms::Java { java, libraries } => {
-                let arguments = java_arguments(port, authority.is_some(), folder.path(), libraries);
+                let arguments = java_arguments(port, &access, folder.path(), libraries);
                 (java, arguments)
             }
         };
         let mut server = Self {
             process: Process::start("mongodb", program, arguments, folder.path()),
             port,
-            authority,
+            access,
             folder,
         };
         server.wait_until_it_listens();
@@ -80,7 +117,13 @@ impl MongoServer {
     /// # Panics
     /// When the server does not answer.
     pub fn documents(&self) -> MongoDocuments {
-        MongoDocuments::connect(&self.url())
+        let address = format!("127.0.0.1:{}", self.port);
+        MongoDocuments::connect(&match self.access.user {
+            Some((name, password)) => {
+                format!("mongodb://{name}:{password}@{address}/?authSource=admin")
+            }
+            None => format!("mongodb://{address}"),
+        })
     }
 
     /// A file with the certificate of its authority.
@@ -88,7 +131,7 @@ impl MongoServer {
     /// # Panics
     /// When it speaks no TLS.
     pub fn ca(&self) -> std::path::PathBuf {
-        assert!(self.authority.is_some(), "it speaks no TLS");
+        assert!(self.access.authority.is_some(), "it speaks no TLS");
         self.folder.path().join("ca.crt")
     }
 
@@ -132,7 +175,7 @@ fn write_certificates(authority: &Authority, folder: &Path) {
     );
 }
 
-fn mongod_arguments(port: u16, has_tls: bool, folder: &Path) -> Vec<String> {
+fn mongod_arguments(port: u16, access: &Access, folder: &Path) -> Vec<String> {
     let data = folder.join("data");
     std::fs::create_dir_all(&data).expect("a folder for its data");
     let mut arguments = vec![
@@ -141,7 +184,10 @@ fn mongod_arguments(port: u16, has_tls: bool, folder: &Path) -> Vec<String> {
         "--bind_ip=127.0.0.1".to_owned(),
         "--nounixsocket".to_owned(),
     ];
-    if has_tls {
+    if access.user.is_some() {
+        arguments.push("--auth".to_owned());
+    }
+    if access.authority.is_some() {
         arguments.push("--tlsMode=requireTLS".to_owned());
         let file = folder.join("server.pem");
         arguments.push(format!("--tlsCertificateKeyFile={}", file.display()));
@@ -149,7 +195,7 @@ fn mongod_arguments(port: u16, has_tls: bool, folder: &Path) -> Vec<String> {
     arguments
 }
 
-fn java_arguments(port: u16, has_tls: bool, folder: &Path, libraries: &Path) -> Vec<String> {
+fn java_arguments(port: u16, access: &Access, folder: &Path, libraries: &Path) -> Vec<String> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("mongodb/Server.java");
     let mut arguments = vec![
         "-cp".to_owned(),
@@ -157,10 +203,14 @@ fn java_arguments(port: u16, has_tls: bool, folder: &Path, libraries: &Path) -> 
         source.display().to_string(),
         port.to_string(),
     ];
-    if has_tls {
-        for file in ["server.crt", "server.key"] {
-            arguments.push(folder.join(file).display().to_string());
+    if access.authority.is_some() {
+        for (option, file) in [("certificate", "server.crt"), ("key", "server.key")] {
+            arguments.push(format!("--{option}={}", folder.join(file).display()));
         }
+    }
+    if let Some((name, password)) = access.user {
+        arguments.push(format!("--user={name}"));
+        arguments.push(format!("--password={password}"));
     }
     arguments
 }

@@ -158,8 +158,8 @@ impl WatchState {
         self.failure = None;
     }
 
-    /// Returns whether everything is known that there is of it: never where a selector leaves out some. While the server cannot be reached that is so
-    /// as of before, which is told of the cluster as a whole.
+    /// Returns whether everything is known that there is of it: never where a selector leaves out some. While the
+    /// server cannot be reached that is so as of before, which is told of the cluster as a whole.
     pub(super) fn is_complete(&self) -> bool {
         let is_seen = matches!(self.failure(), None | Some(ApiError::Unreachable(_)));
         self.is_known && self.extent.is_everything() && is_seen

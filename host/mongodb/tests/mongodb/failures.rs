@@ -105,23 +105,45 @@ fn one_without_states_is_told_and_followed_once_it_has_some() {
 }
 
 #[test]
-fn credentials_that_are_refused_are_told_without_the_password() {
-    let Some(server) = mongodb() else { return };
+fn a_user_is_let_in_by_options_beside_the_uri_and_in_it() {
+    let Some(server) = guarded() else { return };
     lay(&server);
-    let with_user = MongodbOptions {
-        user: Some("reader".to_owned()),
-        password: Some("s3cr3t".to_owned()),
-        ..options(&server.url())
-    };
-    let uri = server
-        .url()
-        .replace("mongodb://", "mongodb://reader:s3cr3t@");
-    for options in [with_user, options(&uri)] {
-        let mut follower = Follower::begin(&options);
-        let reason = follower.away();
-        assert!(reason.starts_with("the user is not let in ("), "{reason}");
-        assert!(!reason.contains("s3cr3t"), "{reason}");
+    let beside = as_user("reader", "s3cr3t", &server);
+    let uri = server.url().replace("//", "//reader:s3cr3t@");
+    for options in [beside, options(&format!("{uri}/?authSource=admin"))] {
+        assert_eq!(Follower::begin(&options).all(), [LINE]);
         assert!(!format!("{options:?}").contains("s3cr3t"));
+    }
+}
+
+#[test]
+fn users_that_are_not_let_in_are_told_without_the_password() {
+    let Some(server) = guarded() else { return };
+    lay(&server);
+    let wrong = "the name of the user or the password is wrong (";
+    for (options, begin) in [
+        (as_user("reader", "wr0ng", &server), wrong),
+        (as_user("nobody", "s3cr3t", &server), wrong),
+        (options(&server.url()), "the user may not read this ("),
+    ] {
+        let reason = Follower::begin(&options).away();
+        assert!(reason.starts_with(begin), "{reason}");
+        assert!(!reason.contains("wr0ng"), "{reason}");
+        assert!(!reason.contains("s3cr3t"), "{reason}");
+    }
+}
+
+/// A MongoDB that lets `reader` in alone; none without its programs, where the test ends.
+fn guarded() -> Option<MongoServer> {
+    let programs = MongoPrograms::or_skip()?;
+    Some(MongoServer::start_with_user(&programs, "reader", "s3cr3t"))
+}
+
+fn as_user(name: &str, password: &str, server: &MongoServer) -> MongodbOptions {
+    MongodbOptions {
+        user: Some(name.to_owned()),
+        password: Some(password.to_owned()),
+        ..options(&format!("{}/?authSource=admin", server.url()))
     }
 }
 

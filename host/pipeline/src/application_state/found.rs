@@ -16,17 +16,7 @@ use crate::placement::{Placement, Uncovered};
 impl ApplicationState {
     /// An application of which nothing was reported yet, judged by this set.
     pub(crate) fn found(name: DigName, set: &Arc<Published>) -> Self {
-        Self {
-            meta: Some(name),
-            namespace: "".into(),
-            status: None,
-            status_context: None,
-            context_meta: None,
-            faults: Vec::new(),
-            apps: Vec::new(),
-            shown_by: Arc::clone(set),
-            last_report: 0,
-        }
+        Self::empty(Some(name), set)
     }
 
     /// Adds what was last known of an app in a cluster before the start.

@@ -1,7 +1,7 @@
 //! Groups, clusters and logical clouds that nobody recorded here, derived from the `AppContext`s of another
 //! orchestrator.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use kindsight_appcontext::{ContextMeta, ContextSnapshot};
 use kindsight_model::{
@@ -9,6 +9,8 @@ use kindsight_model::{
 };
 use kindsight_status::{ActionView, RecordView};
 use kindsight_store::Revision;
+
+use crate::multimap::MultiMap;
 
 /// The app of a context that holds the network intents of a cluster.
 const NETWORK_INTENTS: &str = "network-intents";
@@ -116,9 +118,9 @@ fn makes_cloud(context: &ContextSnapshot) -> bool {
 #[derive(Default)]
 pub(crate) struct Derived {
     instances: BTreeMap<ContextId, Instance>,
-    by_subject: HashMap<RecordSubject, BTreeSet<ContextId>>,
+    by_subject: MultiMap<RecordSubject, ContextId>,
     /// The contexts that a context was made for.
-    parents: HashMap<ContextId, BTreeSet<ContextId>>,
+    parents: MultiMap<ContextId, ContextId>,
 }
 
 impl Derived {
@@ -135,20 +137,18 @@ impl Derived {
         let mut changed = self.concerned(id);
         if let Some(before) = self.instances.remove(id) {
             for subject in &before.subjects {
-                take(&mut self.by_subject, subject, id);
+                self.by_subject.remove(subject, id);
             }
             for child in &before.children {
-                take(&mut self.parents, child, id);
+                self.parents.remove(child, id);
             }
         }
         if let Some(after) = instance {
             for subject in &after.subjects {
-                let ids = self.by_subject.entry(subject.clone()).or_default();
-                ids.insert(id.clone());
+                self.by_subject.insert(subject.clone(), id.clone());
             }
             for child in &after.children {
-                let parents = self.parents.entry(child.clone()).or_default();
-                parents.insert(id.clone());
+                self.parents.insert(child.clone(), id.clone());
             }
             self.instances.insert(id.clone(), after);
             changed.extend(self.concerned(id));
@@ -165,7 +165,7 @@ impl Derived {
 
     /// Returns whether a context was made for another one. Of those that name each other in a circle none was.
     fn is_child(&self, id: &ContextId) -> bool {
-        let parents = self.parents.get(id).into_iter().flatten();
+        let parents = self.parents.get(id);
         let mut parents = parents.filter(|parent| *parent != id).peekable();
         if parents.peek().is_none() {
             return false;
@@ -200,7 +200,7 @@ impl Derived {
         subject: &RecordSubject,
         asked: impl Fn(&ContextId, Revision) -> bool,
     ) -> Option<RecordView> {
-        let ids = self.by_subject.get(subject)?.iter();
+        let ids = self.by_subject.get(subject);
         let instances = ids.filter_map(|id| Some((id, self.instances.get(id)?)));
         let mut instances: Vec<(&ContextId, &Instance)> = instances
             .filter(|(id, it)| it.is_begun() && !self.is_child(id) && asked(id, it.created))
@@ -258,17 +258,4 @@ fn actions(instances: &[(&ContextId, &Instance)], sent: LifecycleState) -> Optio
         actions,
         ..RecordView::default()
     })
-}
-
-fn take<K: std::hash::Hash + Eq>(
-    sets: &mut HashMap<K, BTreeSet<ContextId>>,
-    key: &K,
-    id: &ContextId,
-) {
-    if let Some(ids) = sets.get_mut(key) {
-        ids.remove(id);
-        if ids.is_empty() {
-            sets.remove(key);
-        }
-    }
 }

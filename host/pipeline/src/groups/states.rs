@@ -1,19 +1,20 @@
 //! States that an orchestrator keeps beside its contexts, and the records that they and the contexts make.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kindsight_model::{ContextId, RecordSubject, StateInfo};
 use kindsight_status::{ActionView, RecordView};
 
 use super::derived::Derived;
+use crate::multimap::MultiMap;
 
 /// The states that are known.
 #[derive(Default)]
 pub(crate) struct States {
     known: BTreeMap<RecordSubject, StateInfo>,
     /// The subjects whose actions name a context.
-    named_by: HashMap<ContextId, BTreeSet<RecordSubject>>,
+    named_by: MultiMap<ContextId, RecordSubject>,
 }
 
 impl States {
@@ -24,22 +25,16 @@ impl States {
 
     /// The subjects whose actions name a context.
     pub(crate) fn named_by(&self, id: &ContextId) -> impl Iterator<Item = &RecordSubject> {
-        self.named_by.get(id).into_iter().flatten()
+        self.named_by.get(id)
     }
 
     /// Takes over the state of a subject; none where it is gone.
     pub(crate) fn set(&mut self, subject: &RecordSubject, info: Option<StateInfo>) {
         for id in named(self.known.get(subject)) {
-            if let Some(subjects) = self.named_by.get_mut(id) {
-                subjects.remove(subject);
-                if subjects.is_empty() {
-                    self.named_by.remove(id);
-                }
-            }
+            self.named_by.remove(id, subject);
         }
         for id in named(info.as_ref()) {
-            let subjects = self.named_by.entry(id.clone()).or_default();
-            subjects.insert(subject.clone());
+            self.named_by.insert(id.clone(), subject.clone());
         }
         match info {
             Some(info) => drop(self.known.insert(subject.clone(), info)),

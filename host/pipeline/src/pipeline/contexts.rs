@@ -111,18 +111,22 @@ impl Pipeline {
         now_ms: i64,
     ) {
         let error = chain(error);
-        tracing::error!(context = %id, error, "AppContext not readable; its last known state stays");
         self.context_unread(id, now_ms);
         let fault: Arc<str> = format!("the AppContext cannot be read: {error}").into();
         let key = ApplicationKey::Context(id.clone());
-        let set = self.swap.goal();
-        let state = self.states.entry(key.clone());
-        let mut is_new = false;
-        let state = state.or_insert_with(|| {
-            is_new = true;
-            ApplicationState::unread(Arc::clone(&fault), set)
-        });
-        if is_new || state.add_fault(fault) {
+        let is_new = if let Some(state) = self.states.get_mut(&key) {
+            state.set_unread(fault)
+        } else {
+            let state = ApplicationState::unread(fault, self.swap.goal());
+            self.states.insert(key.clone(), state);
+            true
+        };
+        // Once for each reason: its writer may go on, and it is read again each minute.
+        if !is_new {
+            return;
+        }
+        tracing::error!(context = %id, error, "AppContext not readable; its last known state stays");
+        if let Some(state) = self.states.get(&key) {
             self.publisher.publish(&key, state.view(&key), now_ms);
         }
     }

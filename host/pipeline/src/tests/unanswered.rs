@@ -1,7 +1,7 @@
 //! A store that does not answer.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use kindsight_appcontext::{AppContexts, DigRecord, Records};
 use kindsight_model::{ClusterName, ContextId, ContextStatus, DigName};
@@ -19,7 +19,8 @@ use crate::bundle_queue::BundleQueue;
 struct OnDemand {
     store: Arc<dyn Store>,
     is_away: AtomicBool,
-    is_context_1_broken: AtomicBool,
+    /// The reason why context 1 cannot be read.
+    fault: Mutex<Option<&'static str>>,
 }
 
 impl OnDemand {
@@ -38,8 +39,9 @@ impl Store for OnDemand {
     }
 
     fn range(&self, prefix: &str) -> Result<Range> {
-        if prefix == "/context/1/" && self.is_context_1_broken.load(Ordering::Relaxed) {
-            return Err(Error::Backend("a value is too large to read".into()));
+        let fault = *self.fault.lock().unwrap();
+        if let Some(fault) = fault.filter(|_| prefix == "/context/1/") {
+            return Err(Error::Backend(fault.into()));
         }
         self.reached()?.range(prefix)
     }
@@ -71,7 +73,7 @@ fn reports_wait_for_a_store_that_is_away_and_are_there_afterwards() {
     let store = Arc::new(OnDemand {
         store: Arc::clone(&stage.store),
         is_away: AtomicBool::new(true),
-        is_context_1_broken: AtomicBool::new(false),
+        fault: Mutex::default(),
     });
     let contexts = AppContexts::new(Arc::clone(&store) as Arc<dyn Store>);
     let queue = BundleQueue::default();
@@ -104,7 +106,7 @@ fn on_demand() -> (Stage, Arc<OnDemand>) {
     let store = Arc::new(OnDemand {
         store: Arc::clone(&stage.store),
         is_away: AtomicBool::new(false),
-        is_context_1_broken: AtomicBool::new(false),
+        fault: Mutex::default(),
     });
     stage.store = Arc::clone(&store) as Arc<dyn Store>;
     stage.start_again(&[], crate::GONE_FOR, 500);
@@ -161,6 +163,9 @@ fn a_record_that_could_not_be_read_is_read_once_the_store_answers() {
     }
 }
 
+/// The reason why a context cannot be read.
+const FAULT: &str = "a value is too large to read";
+
 /// The fault of a context that cannot be read.
 const UNREADABLE: &str =
     "the AppContext cannot be read: the store failed: a value is too large to read";
@@ -173,7 +178,7 @@ fn faults(stage: &Stage, id: &str) -> Vec<String> {
 #[test]
 fn a_context_that_alone_cannot_be_read_costs_no_other_and_is_read_again() {
     let (mut stage, store) = on_demand();
-    store.is_context_1_broken.store(true, Ordering::Relaxed);
+    *store.fault.lock().unwrap() = Some(FAULT);
     stage.start_again(&[], crate::GONE_FOR, 1000);
     assert_eq!(faults(&stage, "1"), [UNREADABLE]);
     assert_eq!(stage.view("2").apps.len(), 1);
@@ -183,11 +188,24 @@ fn a_context_that_alone_cannot_be_read_costs_no_other_and_is_read_again() {
     assert_eq!(stage.pipeline.recheck(|| 2000), Some(61_000));
     stage.pipeline.recheck(|| 61_000);
     assert_eq!(faults(&stage, "1"), [UNREADABLE]);
-    store.is_context_1_broken.store(false, Ordering::Relaxed);
+    *store.fault.lock().unwrap() = None;
     stage.pipeline.recheck(|| 121_000);
     assert_eq!(faults(&stage, "1"), [""; 0]);
     let view = stage.view("1");
     assert_eq!(view.apps[0].clusters[0].resources().len(), 3);
+}
+
+#[test]
+fn a_context_that_cannot_be_read_for_another_reason_says_the_last_one_alone() {
+    let (mut stage, store) = on_demand();
+    let id: ContextId = "1".parse().unwrap();
+    for fault in ["a value of 9 MiB", "a value of 10 MiB", FAULT] {
+        *store.fault.lock().unwrap() = Some(fault);
+        let revision = Revision::default();
+        let id = id.clone();
+        stage.pipeline.handle(Event::Context { id, revision }, 1000);
+    }
+    assert_eq!(faults(&stage, "1"), [UNREADABLE]);
 }
 
 #[test]
@@ -199,7 +217,7 @@ fn a_context_that_cannot_be_read_any_more_stays_and_says_so() {
     };
     for event in [changed, Event::Resync] {
         let (mut stage, store) = on_demand();
-        store.is_context_1_broken.store(true, Ordering::Relaxed);
+        *store.fault.lock().unwrap() = Some(FAULT);
         stage.pipeline.handle(event, 1000);
         assert_eq!(faults(&stage, "1"), [UNREADABLE]);
         assert_eq!(stage.view("1").apps.len(), 1, "what was known stays");
@@ -207,7 +225,7 @@ fn a_context_that_cannot_be_read_any_more_stays_and_says_so() {
         let view = stage.view("1");
         stage.pipeline.handle(Event::Resync, 2000);
         assert!(stage.shows_still(&view), "it is told once");
-        store.is_context_1_broken.store(false, Ordering::Relaxed);
+        *store.fault.lock().unwrap() = None;
         stage.pipeline.handle(Event::Resync, 3000);
         assert_eq!(faults(&stage, "1"), [""; 0]);
         assert!(stage.pipeline.recheck(|| 99_000).is_none());

@@ -14,7 +14,8 @@ use crate::AppState;
 use crate::answer::{Answers, Chunks};
 use crate::problem::Problem;
 use crate::routes::errors::CommonErrors;
-use crate::routes::status::{DigPath, Pairs, missing};
+use crate::routes::paths::DigPath;
+use crate::routes::status::{Pairs, missing};
 
 /// History of a deployment intent group
 ///

@@ -13,10 +13,7 @@ use kindsight_api::emco::{
 use kindsight_api::problem::{PartialProblem, ProblemDocument};
 use kindsight_api::status::{Dialect, ListingParameters, StatusAnswer, StatusParameters};
 use kindsight_model::{ClusterName, DigName, LogicalCloudName};
-use kindsight_status::{
-    EmcoSubject, QueryError, StatusQuery, Subject, cluster_name, dig_name, logical_cloud_name,
-};
-use serde::Deserialize;
+use kindsight_status::{EmcoSubject, QueryError, StatusQuery, Subject};
 
 use crate::AppState;
 use crate::answer::{Answers, Chunks};
@@ -24,6 +21,7 @@ use crate::dialect::dialect;
 use crate::problem::Problem;
 use crate::routes::emco::Asked;
 use crate::routes::errors::CommonErrors;
+use crate::routes::paths::{ClusterPath, DigPath, LogicalCloudPath, invalid_path};
 
 /// The most placements (apps in clusters) of a query that is probably answered in little: what is looked
 /// up for each name in each placement takes some microseconds.
@@ -33,66 +31,42 @@ const SMALL_QUERY_NAMES_MAX: usize = 8;
 
 pub(super) type Pairs = Result<Query<Vec<(String, String)>>, QueryRejection>;
 
-/// The full name of a deployment intent group, in a path.
-#[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Path)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) struct DigPath {
-    /// The project; `-` of an application that was found in the clusters.
-    #[param(example = "testvfw")]
-    project: String,
-    /// The composite application, or the name of the application that was found.
-    #[param(example = "compositevfw")]
-    composite_app: String,
-    /// Version of the composite application; `-` of an application that was found.
-    #[param(example = "v1")]
-    version: String,
-    /// The deployment intent group; of an application that was found its namespace, or `-` where it is of no
-    /// single one.
-    #[param(example = "vfw_deployment_intent_group")]
-    deployment_intent_group: String,
+/// A status query as it was sent.
+struct Sent {
+    subject: EmcoSubject,
+    /// The dialect of the configuration.
+    setting: Dialect,
+    headers: HeaderMap,
+    /// The query as it is in the URL.
+    text: Option<String>,
+    pairs: Vec<(String, String)>,
 }
 
-impl DigPath {
-    /// The name.
-    pub(super) fn name(&self) -> Result<DigName, Problem> {
-        self.read().map_err(invalid_path)
+impl Sent {
+    /// Answers in the dialect that is asked for, about the subject of this name, which `look_up` finds.
+    async fn answer<N>(
+        self,
+        answers: &Answers,
+        name: Result<N, Vec<PartialProblem>>,
+        look_up: impl FnOnce(&N, &StatusQuery) -> Result<Subject, QueryError>,
+    ) -> Result<Response, Problem> {
+        match dialect(&self.headers, &self.pairs, self.setting) {
+            Dialect::V22 => {
+                let asked = Asked {
+                    subject: self.subject,
+                    text: self.text.as_deref().unwrap_or_default(),
+                    pairs: &self.pairs,
+                };
+                asked.answer(answers, name, look_up).await
+            }
+            Dialect::Specification => {
+                let name = name.map_err(invalid_path)?;
+                let query = StatusQuery::parse(self.pairs).map_err(Problem::invalid)?;
+                let subject = look_up(&name, &query).map_err(missing)?;
+                answer(answers, subject, query).await
+            }
+        }
     }
-
-    fn read(&self) -> Result<DigName, Vec<PartialProblem>> {
-        dig_name(
-            &self.project,
-            &self.composite_app,
-            &self.version,
-            &self.deployment_intent_group,
-        )
-    }
-}
-
-/// The full name of a cluster, in a path.
-#[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Path)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) struct ClusterPath {
-    /// Provider of the cluster.
-    #[param(example = "vfw-cluster-provider")]
-    cluster_provider: String,
-    /// Name of the cluster at that provider.
-    #[param(example = "edge01")]
-    cluster: String,
-}
-
-/// The full name of a logical cloud, in a path.
-#[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Path)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) struct LogicalCloudPath {
-    /// The project.
-    #[param(example = "testvfw")]
-    project: String,
-    /// Name of the logical cloud in that project.
-    #[param(example = "lc1")]
-    logical_cloud: String,
 }
 
 /// Status of a deployment intent group
@@ -129,19 +103,15 @@ pub(crate) async fn dig_status(
     pairs: Pairs,
 ) -> Result<Response, Problem> {
     let (path, pairs) = (path?.0, pairs?.0);
-    if dialect(&headers, &pairs, app.dialect) == Dialect::V22 {
-        let asked = Asked {
-            subject: EmcoSubject::Group,
-            text: text.as_deref().unwrap_or_default(),
-            pairs: &pairs,
-        };
-        let look_up = |name: &DigName, query: &StatusQuery| app.read_model.dig(name, query);
-        return asked.answer(&answers, path.read(), look_up).await;
-    }
-    let name = path.name()?;
-    let query = StatusQuery::parse(pairs).map_err(Problem::invalid)?;
-    let subject = app.read_model.dig(&name, &query).map_err(missing)?;
-    answer(&answers, subject, query).await
+    let sent = Sent {
+        subject: EmcoSubject::Group,
+        setting: app.dialect,
+        headers,
+        text,
+        pairs,
+    };
+    let look_up = |name: &DigName, query: &StatusQuery| app.read_model.dig(name, query);
+    sent.answer(&answers, path.read(), look_up).await
 }
 
 /// Status of a cluster's own resources
@@ -171,20 +141,15 @@ pub(crate) async fn cluster_status(
     pairs: Pairs,
 ) -> Result<Response, Problem> {
     let (path, pairs) = (path?.0, pairs?.0);
-    let name = cluster_name(&path.cluster_provider, &path.cluster);
-    if dialect(&headers, &pairs, app.dialect) == Dialect::V22 {
-        let asked = Asked {
-            subject: EmcoSubject::Cluster,
-            text: text.as_deref().unwrap_or_default(),
-            pairs: &pairs,
-        };
-        let look_up = |name: &ClusterName, query: &StatusQuery| app.read_model.cluster(name, query);
-        return asked.answer(&answers, name, look_up).await;
-    }
-    let name = name.map_err(invalid_path)?;
-    let query = StatusQuery::parse(pairs).map_err(Problem::invalid)?;
-    let subject = app.read_model.cluster(&name, &query).map_err(missing)?;
-    answer(&answers, subject, query).await
+    let sent = Sent {
+        subject: EmcoSubject::Cluster,
+        setting: app.dialect,
+        headers,
+        text,
+        pairs,
+    };
+    let look_up = |name: &ClusterName, query: &StatusQuery| app.read_model.cluster(name, query);
+    sent.answer(&answers, path.read(), look_up).await
 }
 
 /// Status of a logical cloud
@@ -214,29 +179,20 @@ pub(crate) async fn logical_cloud_status(
     pairs: Pairs,
 ) -> Result<Response, Problem> {
     let (path, pairs) = (path?.0, pairs?.0);
-    let name = logical_cloud_name(&path.project, &path.logical_cloud);
+    let sent = Sent {
+        subject: EmcoSubject::LogicalCloud,
+        setting: app.dialect,
+        headers,
+        text,
+        pairs,
+    };
     let look_up =
         |name: &LogicalCloudName, query: &StatusQuery| app.read_model.logical_cloud(name, query);
-    if dialect(&headers, &pairs, app.dialect) == Dialect::V22 {
-        let asked = Asked {
-            subject: EmcoSubject::LogicalCloud,
-            text: text.as_deref().unwrap_or_default(),
-            pairs: &pairs,
-        };
-        return asked.answer(&answers, name, look_up).await;
-    }
-    let name = name.map_err(invalid_path)?;
-    let query = StatusQuery::parse(pairs).map_err(Problem::invalid)?;
-    let subject = look_up(&name, &query).map_err(missing)?;
-    answer(&answers, subject, query).await
+    sent.answer(&answers, path.read(), look_up).await
 }
 
 pub(super) fn read(pairs: Pairs) -> Result<StatusQuery, Problem> {
     StatusQuery::parse(pairs?.0).map_err(Problem::invalid)
-}
-
-fn invalid_path(problems: Vec<PartialProblem>) -> Problem {
-    Problem::invalid_in("the path", problems)
 }
 
 /// The error for a subject that does not exist: its name is in the path, its instance in the query.

@@ -22,7 +22,8 @@ use crate::answer::{Answers, Chunks};
 use crate::limits::LIST_GATHER;
 use crate::problem::Problem;
 use crate::routes::errors::CommonErrors;
-use crate::routes::status::{DigPath, Pairs, is_probably_small, missing, read};
+use crate::routes::paths::DigPath;
+use crate::routes::status::{Pairs, is_probably_small, missing, read};
 use crate::stream::{Streams, Watched, write_event};
 
 /// Status of a deployment intent group, followed

@@ -27,6 +27,14 @@ impl MongoDocuments {
         }
     }
 
+    /// Makes a user of the database `admin` who may do anything.
+    pub(super) fn create_user(&self, name: &str, password: &str) {
+        let command = doc! { "createUser": name, "pwd": password, "roles": ["root"] };
+        let admin = self.client.database("admin");
+        let creating = async { admin.run_command(command).await };
+        self.runtime.block_on(creating).expect("a user");
+    }
+
     fn collection(&self, path: &str) -> Collection<Document> {
         let (database, collection) = path.split_once('.').expect("database.collection");
         self.client.database(database).collection(collection)

@@ -219,25 +219,34 @@ fn a_mongodb_that_is_away_at_the_start_is_read_once_it_is_there() {
 }
 
 #[test]
-fn a_user_that_is_not_let_in_is_told_without_the_password() {
-    let Some((etcd, mongodb)) = stores() else {
+fn a_user_is_let_in_by_the_password_in_a_file_and_told_where_it_is_wrong() {
+    let Some(programs) = MongoPrograms::or_skip() else {
         return;
     };
+    let Some(etcd) = etcd() else { return };
+    let mongodb = MongoServer::start_with_user(&programs, "reader", "s3cr3t");
+    let documents = mongodb.documents();
+    documents.insert(RESOURCES, &[group("dig", &["Created", "Instantiated"])]);
     lay_context(&etcd);
-    let data = tempfile::tempdir().unwrap();
-    let password = data.path().join("password");
-    std::fs::write(&password, "s3cr3t\n").unwrap();
-    let file = format!("--mongodb-password-file={}", password.display());
-    let server = serve(
-        &etcd,
-        &mongodb.url(),
-        data.path(),
-        &["--mongodb-user=reader", &file],
-    );
+    let served = |password: &str| {
+        let data = tempfile::tempdir().unwrap();
+        let file = data.path().join("password");
+        std::fs::write(&file, format!("{password}\n")).unwrap();
+        let file = format!("--mongodb-password-file={}", file.display());
+        let uri = format!("{}/emco?authSource=admin", mongodb.url());
+        let server = serve(&etcd, &uri, data.path(), &["--mongodb-user=reader", &file]);
+        (server, data)
+    };
+    let (server, _data) = served("s3cr3t");
+    wait(&server, &status_of(DIG), |it| {
+        it["state"]["Actions"][0]["State"] == "Created"
+    });
+    let (server, _data) = served("wr0ng");
     let answer = wait(&server, &status_of(DIG), |it| !it["state-store"].is_null());
     let reason = answer["state-store"]["reason"].as_str().unwrap();
-    assert!(reason.starts_with("the user is not let in"), "{reason}");
-    assert!(!reason.contains("s3cr3t"), "{reason}");
+    let wrong = "the name of the user or the password is wrong";
+    assert!(reason.starts_with(wrong), "{reason}");
+    assert!(!reason.contains("wr0ng"), "{reason}");
 }
 
 #[test]

@@ -114,7 +114,9 @@ fn compact(json: &str) -> String {
             continue;
         }
         match character {
-            '<' | '>' | '&' => compact.push_str(&format!("\\u{:04x}", u32::from(character))),
+            '<' => compact.push_str("\\u003c"),
+            '>' => compact.push_str("\\u003e"),
+            '&' => compact.push_str("\\u0026"),
             _ => compact.push(character),
         }
         if character == '"' && !is_escaped {
