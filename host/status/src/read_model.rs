@@ -13,7 +13,7 @@ use kindsight_model::{ClusterName, ContextId, DigName, LogicalCloudName};
 
 use crate::connection::ConnectionView;
 use crate::history::Histories;
-use crate::problem::{QueryError, known, not_found, unknown};
+use crate::problem::QueryError;
 use crate::query::StatusQuery;
 use crate::record::RecordView;
 use crate::store::StoreAway;
@@ -186,15 +186,12 @@ impl ReadModel {
             }
             record
                 .map(|record| snapshot.subject(Name::Dig(name.clone()), record, query))
-                .ok_or_else(|| snapshot.digs_near(name))
+                .ok_or_else(|| snapshot.unknown(snapshot.digs_near(name)))
         };
         // Texts are written without the lock.
         match found {
             Ok(found) => found.map_err(UnknownInstance::error),
-            Err(near) => {
-                let part = "deployment-intent-group";
-                Err(not_found(unknown(part, name, known(near))))
-            }
+            Err(unknown) => Err(unknown.error("deployment-intent-group", name)),
         }
     }
 
@@ -208,11 +205,11 @@ impl ReadModel {
             let record = snapshot.clusters.get(name);
             record
                 .map(|record| snapshot.subject(Name::Cluster(name.clone()), record, query))
-                .ok_or_else(|| snapshot.clusters_near(name))
+                .ok_or_else(|| snapshot.unknown(snapshot.clusters_near(name)))
         };
         match found {
             Ok(found) => found.map_err(UnknownInstance::error),
-            Err(near) => Err(not_found(unknown("cluster", name, known(near)))),
+            Err(unknown) => Err(unknown.error("cluster", name)),
         }
     }
 

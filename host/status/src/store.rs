@@ -68,7 +68,7 @@ mod tests {
 
     use super::*;
     use crate::samples::{FIRST, context, id};
-    use crate::{ActionView, ApplicationQuery, RecordView, StatusQuery};
+    use crate::{ActionView, ApplicationQuery, QueryError, RecordView, StatusQuery};
 
     fn model() -> (ReadModel, DigName) {
         let (model, name) = (
@@ -133,6 +133,29 @@ mod tests {
         );
         let change = serde_json::to_value(now.change_since(&listed).unwrap()).unwrap();
         assert_eq!(change, json!({"state-store": away}));
+    }
+
+    #[test]
+    fn what_is_not_there_may_be_in_a_store_that_is_away() {
+        let (model, _) = model();
+        let unknown = DigName::new("p", "ca", "v1", "unread").unwrap();
+        let detail = || {
+            let error = model.dig(&unknown, &StatusQuery::default()).unwrap_err();
+            let (QueryError::NotFound(problems) | QueryError::Invalid(problems)) = error;
+            problems[0].detail.clone()
+        };
+        assert_eq!(detail(), "there is no `p/ca/v1/unread`");
+        let away = StoreAway {
+            since_ms: 0,
+            reason: "connection refused".into(),
+        };
+        model.publish_state_store(Some(away.clone()));
+        assert_eq!(
+            detail(),
+            "there is no `p/ca/v1/unread` in what was last read: the store of lifecycle states is away"
+        );
+        model.publish_store(Some(away));
+        assert!(detail().ends_with("the store of AppContexts is away"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use kindsight_model::LogicalCloudName;
 
 use super::subject::{NEAR_MAX, UnknownInstance};
 use super::{ChangedSubject, Name, ReadModel, Snapshot, Subject};
-use crate::problem::{QueryError, known, not_found, unknown};
+use crate::problem::QueryError;
 use crate::query::StatusQuery;
 use crate::record::RecordView;
 
@@ -48,11 +48,11 @@ impl ReadModel {
             let record = snapshot.logical_clouds.get(name);
             record
                 .map(|record| snapshot.subject(Name::LogicalCloud(name.clone()), record, query))
-                .ok_or_else(|| snapshot.logical_clouds_near(name))
+                .ok_or_else(|| snapshot.unknown(snapshot.logical_clouds_near(name)))
         };
         match found {
             Ok(found) => found.map_err(UnknownInstance::error),
-            Err(near) => Err(not_found(unknown("logical-cloud", name, known(near)))),
+            Err(unknown) => Err(unknown.error("logical-cloud", name)),
         }
     }
 }

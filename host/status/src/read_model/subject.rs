@@ -1,6 +1,7 @@
 //! Subjects of queries: the state that each is answered from.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::sync::Arc;
 
 use kindsight_api::status::QueryType;
@@ -30,7 +31,36 @@ impl UnknownInstance {
     }
 }
 
+/// A subject that nobody knows, as far as is known while a store is away.
+pub(super) struct UnknownSubject<N> {
+    near: Vec<N>,
+    /// The contents of the store that is away.
+    unread: Option<&'static str>,
+}
+
+impl<N: Display> UnknownSubject<N> {
+    pub(super) fn error(self, part: &str, name: &N) -> QueryError {
+        let mut problem = unknown(part, name, known(self.near));
+        if let Some(unread) = self.unread {
+            problem.detail += " in what was last read: the store of ";
+            problem.detail += unread;
+            problem.detail += " is away";
+        }
+        not_found(problem)
+    }
+}
+
 impl Snapshot {
+    /// The subject that is not there, whose name is like those of `near`.
+    pub(super) fn unknown<N>(&self, near: Vec<N>) -> UnknownSubject<N> {
+        let unread = match (self.store_away(), self.state_store_away()) {
+            (Some(_), _) => Some("AppContexts"),
+            (None, Some(_)) => Some("lifecycle states"),
+            (None, None) => None,
+        };
+        UnknownSubject { near, unread }
+    }
+
     /// The latest instance of a recorded application, or an application that was found.
     pub(crate) fn application(&self, name: &DigName) -> Option<Subject> {
         let Some(record) = self.digs.get(name) else {
