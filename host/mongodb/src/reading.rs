@@ -33,7 +33,7 @@ pub(crate) struct Place {
     layout: Layout,
 }
 
-/// What one read found.
+/// States, faults and counts of one read.
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
     pub(crate) states: States,
