@@ -27,7 +27,7 @@ pub struct MongoServer {
     folder: TempDir,
 }
 
-/// Whom one lets in.
+/// Those that one lets in.
 #[derive(Debug, Default)]
 struct Access {
     /// The authority of its certificate; none where it speaks no TLS.

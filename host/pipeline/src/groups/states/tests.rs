@@ -106,7 +106,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What is there after some steps.
+/// The state after some steps.
 #[derive(Default)]
 struct There {
     contexts: BTreeMap<u8, (Made, Revision)>,
