@@ -1,5 +1,4 @@
-//! Builds the guests of the tests, and those of the examples for authors that are written in Rust, and
-//! generates the list of them.
+//! Builds the guests of the tests and the Rust examples for authors, and generates the list of these components.
 
 use std::error::Error;
 

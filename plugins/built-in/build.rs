@@ -1,4 +1,4 @@
-//! Builds the interpreters beside this crate, and generates the list of them.
+//! Builds the interpreters in the folders beside this crate, and generates the list of them.
 
 use std::error::Error;
 

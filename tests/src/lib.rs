@@ -1,4 +1,4 @@
-//! Guests that the tests share: those that misbehave, and the examples for authors.
+//! Guests that the tests share: misbehaving guests, and the examples for authors.
 
 /// A guest, built to a component by this crate's build script.
 #[derive(Debug, Clone, Copy)]
@@ -9,17 +9,17 @@ pub struct Guest {
     pub wasm: &'static [u8],
 }
 
-/// All of them.
+/// All guests.
 pub static GUESTS: &[Guest] = include!(concat!(env!("OUT_DIR"), "/guests.rs"));
 
 /// Description of the hostile guest as it was built: where its buffer begins.
 const ORIGINAL: &[u8] = br#"{"name": "hostile"}"#;
 
 /// The hostile guest with that `description`: JSON text with the members that
-/// `tests/guests/hostile/src/description.rs` lists. A component of its own, with its own digest.
+/// `tests/guests/hostile/src/description.rs` lists. Each description makes a different component with its own digest.
 ///
 /// # Panics
-/// When the text does not fit into the guest's buffer.
+/// If the text does not fit into the guest's buffer.
 pub fn hostile(description: &str) -> Vec<u8> {
     let guest = GUESTS.iter().find(|guest| guest.name == "hostile");
     let mut wasm = guest.expect("the hostile guest was built").wasm.to_vec();

@@ -1,11 +1,11 @@
-//! Largest values of the worst shapes: what costs an interpreter most to read.
+//! Largest values of the worst shapes: JSON values that take an interpreter the longest time to read.
 
 use std::fmt::Write as _;
 
-/// A shape: its name, and the function that makes a JSON value of at most so many bytes.
+/// A shape: its name, and the function that makes a JSON value of limited size in bytes.
 pub type Shape = (&'static str, fn(usize) -> String);
 
-/// Every shape there is.
+/// All shapes.
 pub const SHAPES: &[Shape] = &[
     ("numbers", |bytes| list("0", bytes)),
     ("empty objects", |bytes| list("{}", bytes)),
@@ -90,7 +90,7 @@ fn list(item: &str, bytes: usize) -> String {
     format!("[{}]", vec![item; count].join(","))
 }
 
-/// An object of as many members as fit; a list, where they have no names.
+/// An object with as many members as fit, or a list if the members have no names.
 fn members(bytes: usize, member: impl Fn(usize) -> String) -> String {
     let mut text = String::with_capacity(bytes);
     let (open, close) = if member(0).starts_with('{') {
@@ -126,7 +126,7 @@ pub fn object(group: &str, kind: &str, pointer: &str, shape: &Shape, bytes: usiz
     let path: Vec<&str> = pointer.split('/').skip(1).collect();
     let open = path.join(r#"":{""#);
     let open = format!(r#"{{"{open}":"#);
-    // Where `/metadata` or `/spec` itself is asked for, these come twice, and the last counts.
+    // If an interpreter requests `/metadata` or `/spec` itself, the member occurs twice, and the last one counts.
     let head = format!(
         r#"{{"apiVersion":"{version}","kind":"{kind}","metadata":{{"name":"a","generation":2}},"spec":{{"replicas":3}},"#
     );

@@ -1,4 +1,4 @@
-//! Statistics of the calls of an interpreter, as long as it is live.
+//! Statistics of the calls of an interpreter while it is live.
 
 use std::sync::Arc;
 

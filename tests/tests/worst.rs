@@ -6,8 +6,8 @@ use kindsight_interpreter::{Interpreter, Interpreters, Limits, Memo, Siblings, W
 use kindsight_model::{OBJECT_BYTES_MAX, Object, Source};
 use kindsight_tests::worst::{self, SHAPES};
 
-/// Of the shapes, each Kind of a special interpreter gets one in so many, by turns; `benches/worst.rs`
-/// tries all of them.
+/// Each Kind of a special interpreter is tried with one of so many shapes, in turns. `benches/worst.rs` tries all
+/// shapes.
 const SHAPES_PER_TURN: usize = 7;
 
 #[test]
@@ -27,7 +27,7 @@ fn the_largest_objects_are_judged_within_the_limits() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Judges objects of all Kinds; returns those that end in a fault.
+/// Judges objects of all Kinds; returns the objects whose verdict is a fault.
 fn judged(interpreters: &Interpreters, interpreter: &Interpreter, limits: &Limits) -> Vec<String> {
     let set = interpreters.published();
     let mut worker = Worker::new(limits.clone(), Arc::new(Memo::new(0)));
@@ -42,7 +42,7 @@ fn judged(interpreters: &Interpreters, interpreter: &Interpreter, limits: &Limit
             let is_tried =
                 |number: usize| is_generic || (number + turn + at).is_multiple_of(SHAPES_PER_TURN);
             for (_, shape) in SHAPES.iter().enumerate().filter(|(it, _)| is_tried(*it)) {
-                // Of values of a few bytes there may be fewer than fit into the largest object.
+                // An input can hold fewer small values than fit into the largest object.
                 let sizes = [1, 2, 4, 8].map(|part| OBJECT_BYTES_MAX / part);
                 let json = |bytes| worst::object(&group, &kind, pointer, shape, bytes);
                 let object = sizes

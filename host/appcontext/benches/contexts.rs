@@ -14,7 +14,7 @@ use kindsight_appcontext::{
 use kindsight_cluster::{Binaries, Binary, Etcd};
 use kindsight_store::{EtcdOptions, RedbStore};
 
-/// Bytes of a manifest; that of a Deployment.
+/// Bytes of a manifest, as large as the manifest of a Deployment.
 const MANIFEST_BYTES: usize = 1_200;
 /// Contexts that a start reads.
 const CONTEXTS: usize = 1_000;

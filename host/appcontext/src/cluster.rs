@@ -49,7 +49,7 @@ impl Cluster {
         self.place.value(self.keys.connectivity())
     }
 
-    /// The order in which its resources are applied.
+    /// The order of its resources, for applying them.
     pub fn resource_order(&self) -> Value<ResourceOrder> {
         self.place.value(self.keys.resource_order())
     }

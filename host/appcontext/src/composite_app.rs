@@ -45,7 +45,7 @@ impl CompositeApp {
 
     handle_methods!();
 
-    /// The names of what it instantiates.
+    /// The names of its group, application and environment.
     pub fn meta(&self) -> Value<ContextMeta> {
         self.place.value(self.keys.meta())
     }
@@ -65,7 +65,7 @@ impl CompositeApp {
         self.place.value(self.keys.status_context())
     }
 
-    /// The order in which its apps are instantiated.
+    /// The order of its apps, for instantiating them.
     pub fn app_order(&self) -> Value<AppOrder> {
         self.place.value(self.keys.app_order())
     }

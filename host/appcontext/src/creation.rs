@@ -14,12 +14,12 @@ mod steps;
 
 use steps::Steps;
 
-/// A context that is to be created.
+/// A new context.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NewContext {
     /// The deployment intent group that it instantiates.
     pub meta: ContextMeta,
-    /// The apps, in the order in which they are instantiated.
+    /// The apps, in the order of their instantiation.
     pub apps: Vec<NewApp>,
 }
 
@@ -39,7 +39,7 @@ pub struct NewCluster {
     pub cluster: ClusterName,
     /// The number of the group of clusters, if placement chose one of several.
     pub group: Option<String>,
-    /// The resources that are sent there, in the order in which they are applied.
+    /// The resources that are sent there, in the order of their application.
     pub resources: Vec<NewResource>,
 }
 

@@ -22,7 +22,7 @@ pub const GO: &str = "go";
 /// A typed instruction. Implemented by the instructions of this crate alone.
 pub trait Instruction: sealed::Sealed {}
 
-/// The form in which an instruction is stored.
+/// The stored form of an instruction.
 pub(crate) mod sealed {
     use crate::Result;
 
@@ -65,7 +65,7 @@ fn names(members: &Members, name: &str) -> Result<Vec<String>, String> {
     Ok(members.get(name)?.unwrap_or_default())
 }
 
-/// The members with a list of names that replaces the one that was stored, if it is another.
+/// The members with a list of names. The stored list is replaced if it differs.
 fn with_names(stored: &Members, name: &str, list: &[String]) -> Result<Members> {
     let mut members = stored.clone();
     let is_stored = names(stored, name).is_ok_and(|stored| stored == list);

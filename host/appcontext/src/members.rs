@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::{Result, go_json};
 
-/// The members of a JSON object, in the order and spelling in which they were stored.
+/// The members of a JSON object, in their stored order and spelling.
 ///
 /// Two are equal if they have the same members in the same order, spelled alike.
 #[derive(Clone, Default)]

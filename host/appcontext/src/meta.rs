@@ -1,4 +1,4 @@
-//! The meta of a context: the names of what it instantiates.
+//! The meta of a context: the names of its group, application and environment.
 
 use kindsight_model::{ContextId, DigName};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -11,9 +11,9 @@ const NO_VALUE: &str = "<nil>";
 /// The deployment intent group and environment of a context, stored under the field names of the
 /// reference.
 ///
-/// None of it is part of a key, so nothing is checked. Fields that another writer left out are
-/// empty, and so are those that it wrote as `null` or `<nil>`. What is read and written back keeps
-/// all of that, and the fields that are not known here, as they were stored.
+/// No field is part of a key, so the fields are not checked. A field that is absent, `null` or `<nil>` is
+/// empty. If a meta is read and written back, these fields and all unknown fields keep their stored
+/// form.
 #[derive(Debug, Clone, Default)]
 pub struct ContextMeta {
     /// The project.
@@ -80,7 +80,7 @@ impl ContextMeta {
         }
     }
 
-    /// The fields that are not known here, in the order in which they were stored.
+    /// The unknown fields, in their stored order.
     pub fn unknown(&self) -> impl Iterator<Item = (&str, &str)> {
         let known = |name: &&str| *name == CHILDREN || self.texts().iter().any(|it| it.0 == *name);
         let names = self.stored.names().filter(move |name| !known(name));
@@ -115,7 +115,7 @@ impl ContextMeta {
         Ok(stored.get(CHILDREN)?.unwrap_or_default())
     }
 
-    /// The members to store: those that were stored, with the fields that were changed since.
+    /// The members to store: the stored members, with the changed fields.
     fn members(&self) -> crate::Result<Members> {
         let mut members = self.stored.clone();
         let is_new = members.is_empty();
@@ -141,7 +141,7 @@ impl ContextMeta {
     }
 }
 
-/// A text, empty where there is none.
+/// A text. Empty if the field is absent.
 fn text_of(stored: &Members, name: &str) -> Result<String, String> {
     if is_no_value(stored, name) {
         return Ok(String::new());

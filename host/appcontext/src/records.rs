@@ -83,7 +83,7 @@ pub struct Listed<N, R> {
     pub unreadable: Vec<Unreadable>,
     /// The names of those, where their keys tell them.
     pub unreadable_names: Vec<N>,
-    /// The revision up to which all changes are in the list. Newer ones may be in it too.
+    /// The list contains all changes up to this revision, and may contain newer ones.
     pub revision: Revision,
 }
 

@@ -1,4 +1,4 @@
-//! Removal of what is left of creations that died.
+//! Removal of the remains of creations that ended early.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub(crate) fn sweep(store: &dyn Store, seen: &mut Creations) -> Result<usize> {
             .delete(&entry.key);
         match store.apply(&batch) {
             Ok(_) => swept += 1,
-            // It goes on, or another one swept it.
+            // The creation continues, or another host swept it.
             Err(StoreError::Conflict { .. }) => {}
             Err(error) => return Err(error.into()),
         }

@@ -6,13 +6,14 @@
 //!                                                          refused         └ rollback ┴─▶ rolled back
 //! ```
 //!
-//! Every change is made on a copy of the state, assembled as a set, written to the store and only then
-//! published: a crash leaves the old or the new, and a refusal leaves what is live alone. Readers see
-//! the published snapshot and wait for nobody; slow work (compiling, trying, validating) is done with
-//! nothing locked, and a change takes the lock of writers for milliseconds.
+//! Every change is made on a copy of the state, assembled as a set, written to the store and only
+//! then published. A crash leaves either the old or the new state, and a refusal does not affect
+//! live interpreters. Readers use the published snapshot and never wait. Slow work (compiling,
+//! trying, validating) is done without a lock, and a change holds the writers' lock only for
+//! milliseconds.
 //!
-//! Hosts that share a store share one catalog: each [follows](Catalog::follow) what the others change,
-//! and none overwrites what it has not seen.
+//! Hosts that share a store share one catalog: each [follows](Catalog::follow) the changes of the
+//! others, and no host overwrites changes that it has not seen.
 #![warn(
     clippy::expect_used,
     clippy::indexing_slicing,

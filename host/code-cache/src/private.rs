@@ -7,13 +7,13 @@ use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 
-/// Permission bits of group and others.
+/// The permission bits of the group and of all other users.
 const OTHERS: u32 = 0o077;
 
 /// Creates a folder that only this user can access, or checks an existing one.
 ///
 /// # Errors
-/// When it cannot be created, belongs to another user, is accessible to others, or is a link.
+/// If it cannot be created, belongs to another user, is accessible to others, or is a link.
 pub(crate) fn folder(path: &Path) -> io::Result<()> {
     fs::DirBuilder::new()
         .recursive(true)
@@ -26,11 +26,11 @@ pub(crate) fn folder(path: &Path) -> io::Result<()> {
     Err(refused(path, "folder", "0700"))
 }
 
-/// Opens a file for reading, if only this user can read or write it. A link is not followed, and a
-/// pipe is not waited for.
+/// Opens a file for reading, if only this user can read or write it. Does not follow a link, and
+/// does not block on a pipe.
 ///
 /// # Errors
-/// When it does not exist, cannot be opened, or is not such a file.
+/// If it does not exist, cannot be opened, or is not such a file.
 pub(crate) fn open(path: &Path) -> io::Result<fs::File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = rustix::fs::open(path, flags, Mode::empty());

@@ -1,4 +1,4 @@
-//! Differences between two looks at a folder.
+//! The differences between two looks at a folder.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -10,40 +10,41 @@ use crate::tracked::{Next, TrackedFile};
 use crate::wake::Recheck;
 use crate::{Change, ContentHash, FolderOptions, LeftOut, read};
 
-/// Files that are never quiet hold up [`Change::Complete`] for no longer than this. All others count
-/// after two looks; three seconds leave time for a machine that is busy starting up.
+/// The longest time for which [`Change::Complete`] waits for files that are written all the time.
+/// All other files are confirmed after two looks. Three seconds are enough even on a machine that
+/// is busy starting.
 const COMPLETE_WITHIN: Duration = Duration::from_secs(3);
 
-/// A folder, and what was reported of it.
+/// A folder, and the state that was reported for it.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
     options: FolderOptions,
-    /// For this folder only, so that equal hashes mean equal bytes.
+    /// A key for this folder only, so that equal hashes mean equal content.
     hasher: RandomState,
     files: BTreeMap<String, TrackedFile>,
     left_out: LeftOut,
     failure: Option<Failure>,
-    /// Since when the folder can be listed.
+    /// The time since which the folder can be listed.
     listed_since: Option<Instant>,
     is_complete: bool,
-    /// Something waits for no more than a look.
+    /// Whether work remains that the next look can do immediately.
     is_behind: bool,
 }
 
-/// The folder cannot be listed.
+/// The state of a folder that cannot be listed.
 #[derive(Debug)]
 struct Failure {
     since: Instant,
-    /// The reason as it was reported last.
+    /// The last reason that was reported.
     reported: Option<String>,
 }
 
-/// A file has to wait for the next look: it would be over the bytes of this one.
+/// The file must wait for the next look, because it would exceed the byte limit of this one.
 struct NoRoom;
 
 impl Folder {
-    /// A folder that nobody has looked at. It does not need to exist.
+    /// Makes a folder that has not been read yet. It does not need to exist.
     pub fn new(path: impl Into<PathBuf>, mut options: FolderOptions) -> Self {
         options.look_bytes_max = options.look_bytes_max.max(options.file_bytes_max);
         Self {
@@ -64,9 +65,10 @@ impl Folder {
         &self.path
     }
 
-    /// Looks once at the folder, and gives the differences. Blocks while it reads.
+    /// Looks at the folder once, and returns the differences. Blocks while it reads.
     ///
-    /// Never fails: a folder that cannot be listed is a [`Change::Unavailable`] after the quiet time.
+    /// Never fails: a folder that cannot be listed becomes a [`Change::Unavailable`] after the
+    /// quiet time.
     pub fn look(&mut self, now: Instant) -> Vec<Change> {
         self.is_behind = false;
         let listing = match Listing::of(&self.path, &self.options) {
@@ -82,8 +84,9 @@ impl Folder {
         changes
     }
 
-    /// Has the present content of a file reported once more, though it did not change: its owner did
-    /// not keep it and needs it now. Nothing happens where the file is gone.
+    /// Causes the present content of a file to be reported again although it did not change,
+    /// because the owner did not keep it and needs it now. Has no effect if the file does not
+    /// exist.
     pub fn report_again(&mut self, file: &str) {
         if let Some(tracked) = self.files.get_mut(file) {
             tracked.report_again();
@@ -91,9 +94,9 @@ impl Folder {
         }
     }
 
-    /// Tracks files that an earlier process reported, so that those which went meanwhile are reported
-    /// as [`Change::Removed`] too. Names that are no files of interest are passed over, and files that
-    /// are tracked already stay as they are.
+    /// Tracks files that an earlier process reported, so that files that were deleted since then
+    /// are reported as [`Change::Removed`] too. Ignores names that do not pass the filter, and
+    /// files that are already tracked.
     pub fn remember(&mut self, files: impl IntoIterator<Item = String>, now: Instant) {
         for file in files {
             if (self.options.accepts)(&file) && !file.contains('/') {
@@ -103,19 +106,19 @@ impl Folder {
         }
     }
 
-    /// Returns whether a file that was reported is gone, and its removal is reported at a later look:
-    /// the bytes of others go first.
+    /// Returns whether a reported file no longer exists and its removal will be reported by a later
+    /// look. Removals are reported after the changed content of other files.
     pub fn is_gone(&self, file: &str) -> bool {
         let tracked = self.files.get(file);
         tracked.is_some_and(|tracked| tracked.is_absent() && tracked.is_confirmed())
     }
 
-    /// The time for which a state has to be the same.
+    /// The time for which the state of a file must stay the same.
     pub(crate) fn quiet_for(&self) -> Duration {
         self.options.quiet_for
     }
 
-    /// The time for the next look.
+    /// The time of the next look.
     pub(crate) fn recheck(&self) -> Recheck {
         let is_waiting = match &self.failure {
             Some(failure) => failure.reported.is_none(),
@@ -142,9 +145,9 @@ impl Folder {
         });
     }
 
-    /// Takes the next step for each file whose state counts, the longest waiting first, so that none
-    /// waits for ever. Of those that wait equally long, the ones that are gone come last: a file that
-    /// was given another name is there before it is gone.
+    /// Takes the next step for each file with a confirmed state, in the order of the waiting time,
+    /// so that no file waits without end. Among files with equal waiting time, removed files are
+    /// last, so that a renamed file is reported under its new name before the old name is removed.
     fn hand_on(&mut self, root: &Path, now: Instant, changes: &mut Vec<Change>) {
         let due = self.files.iter().filter_map(|(name, tracked)| {
             let since = tracked.due_since(now)?;
@@ -205,8 +208,8 @@ impl Folder {
         })
     }
 
-    /// Notes that the folder cannot be listed: after the quiet time that is reported, because a link
-    /// to the folder may be about to be switched.
+    /// Records that the folder cannot be listed. This is reported after the quiet time, because a
+    /// link to the folder may just be switched.
     pub(crate) fn fail(&mut self, reason: String, now: Instant) -> Option<Change> {
         let since = now;
         let failure = self.failure.get_or_insert(Failure {

@@ -1,20 +1,20 @@
-//! One safe, bounded watcher of a folder of files.
+//! A safe, bounded watcher of a folder of files.
 //!
 //! ```text
 //! listing ─▶ state of each file ─▶ unchanged for the quiet time? ─▶ read ─▶ other bytes? ─▶ Change
 //! ```
 //!
-//! [`Folder`] finds the differences between two looks, and [`Watcher`] knows when to look: when the
-//! kernel notifies of a change, once more when the folder is quiet after it, and now and then anyway.
-//! The files mean nothing here: an owner chooses their names and the limits in [`FolderOptions`] and
-//! decodes the bytes.
+//! [`Folder`] finds the differences between two looks. [`Watcher`] determines when to look: when
+//! the kernel notifies it of a change, again when the folder is quiet after that change, and at
+//! regular intervals. This crate does not interpret the files: the owner chooses their names and
+//! the limits in [`FolderOptions`], and decodes the content.
 //!
-//! - Nothing outside of the folder is read. A link is followed as long as it stays within the folder,
-//!   as those of a mounted ConfigMap do, no matter who switches a link at which moment.
-//! - Half-written files are not reported: the state of a file has to be the same at two looks, and
-//!   its stamp the same before and after it is read.
-//! - Memory is bounded: by the number of files, the size of each, and the bytes of one look. Bytes
-//!   are handed on and not kept; a hash remains.
+//! - Files outside the folder are never read. A link is followed only if its target is within the
+//!   folder, as the links of a mounted ConfigMap are, even if links are switched at the same time.
+//! - Partially written files are not reported: the state of a file must be the same at two looks,
+//!   and its stamp must be the same before and after it is read.
+//! - Memory is bounded by the number of files, the size of each file, and the bytes of one look.
+//!   The content is passed on and not kept. Only a hash of it is kept.
 
 #![warn(
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Names in the folder.
+//! The names in the folder.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use crate::state::FileState;
 use crate::{FolderOptions, LeftOut};
 
-/// Names in the folder at one look.
+/// The names in the folder at one look.
 pub(crate) struct Listing {
-    /// The folder itself, without links.
+    /// The path of the folder, with all links resolved.
     pub(crate) root: PathBuf,
-    /// The names that are looked at.
+    /// The names of the files to read.
     pub(crate) names: BTreeSet<String>,
-    /// The entries that are not.
+    /// The entries that are not read.
     pub(crate) left_out: LeftOut,
 }
 
@@ -22,7 +22,7 @@ impl Listing {
     /// Lists a folder.
     ///
     /// # Errors
-    /// The folder cannot be read. What its entries are is not asked yet.
+    /// The folder cannot be read. The file types of its entries are not checked here.
     pub(crate) fn of(folder: &Path, options: &FolderOptions) -> io::Result<Self> {
         let mut listing = Self {
             root: fs::canonicalize(folder)?,
@@ -57,7 +57,7 @@ impl Listing {
         }
     }
 
-    /// The state of a file. One that is left out counts as absent.
+    /// The state of a file. A file that is left out counts as absent.
     pub(crate) fn state(&self, file: &str, bytes_max: usize) -> FileState {
         match &self.left_out.first_over {
             Some(first) if file >= first.as_str() => FileState::Absent,

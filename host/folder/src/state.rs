@@ -1,4 +1,4 @@
-//! State of a file at one look, without opening it.
+//! The state of a file at one look, without opening it.
 
 use std::fs::{self, FileType, Metadata};
 use std::io::ErrorKind;
@@ -7,29 +7,29 @@ use std::path::{Path, PathBuf};
 
 use crate::Rejection;
 
-/// State of a name in the folder.
+/// The state of a name in the folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FileState {
-    /// Nothing has that name.
+    /// No entry has this name.
     Absent,
-    /// A file that may be read, and its path from the folder without links.
+    /// A file that may be read, and its path from the folder with all links resolved.
     Readable(Stamp, PathBuf),
-    /// Something that is not read. Where a link leads nowhere, with the stamp of the folder: if that
-    /// changes too, it may be a link that is just being switched.
+    /// An entry that is not read. For a broken link, this includes the stamp of the folder: if that
+    /// stamp changes too, the link may just be switched.
     Rejected(Rejected, Option<Stamp>),
 }
 
-/// Something that is not read, and why. An equal one is not reported again.
+/// An entry that is not read, with the reason. An equal value is not reported again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rejected {
-    /// Device and inode of what has the name, where they are known.
+    /// Device and inode of the entry, if they are known.
     pub(crate) identity: Option<(u64, u64)>,
     /// The reason why it is not read.
     pub(crate) reason: Rejection,
 }
 
-/// Metadata that differs where the content may differ. The time of the last change of the inode
-/// cannot be set, so it also differs for a file that was given its old time again.
+/// Metadata that differs if the content may differ. The change time of an inode cannot be set, so
+/// the stamp also differs for a file whose old modification time was restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
     device: u64,
@@ -43,7 +43,7 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    /// The stamp of the file that this metadata is about.
+    /// The stamp of a file with this metadata.
     pub(crate) fn of(metadata: &Metadata) -> Self {
         Self {
             device: metadata.dev(),
@@ -60,14 +60,14 @@ impl Stamp {
         self.bytes
     }
 
-    /// Device and inode, which stay the same whatever is written.
+    /// Device and inode, which do not change when the file is written.
     pub(crate) fn identity(&self) -> (u64, u64) {
         (self.device, self.inode)
     }
 }
 
 impl FileState {
-    /// Looks at a name in `root`, which is the folder without links. Opens nothing.
+    /// Checks a name in `root`, the resolved path of the folder. Opens nothing.
     pub(crate) fn of(root: &Path, file: &str, bytes_max: usize) -> Self {
         let entry = root.join(file);
         match fs::symlink_metadata(&entry) {
@@ -85,7 +85,8 @@ impl FileState {
     }
 
     fn behind_link(root: &Path, entry: &Path, link: Stamp, bytes_max: usize) -> Self {
-        // Before the link is followed: what happens meanwhile shows at the next look.
+        // Read before the link is followed: if the folder changes in between, the next look detects
+        // it.
         let around = fs::metadata(root).ok().as_ref().map(Stamp::of);
         let rejected = |reason, around| {
             let identity = Some(link.identity());
@@ -122,7 +123,7 @@ impl FileState {
     }
 }
 
-/// The name of something that is not a file.
+/// The description of an entry that is not a file.
 fn kind(file_type: FileType) -> &'static str {
     if file_type.is_dir() {
         "a folder"

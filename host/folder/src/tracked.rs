@@ -1,6 +1,6 @@
-//! State and history of one file, so that only what is new is reported.
+//! The state and the history of one file, so that only new content is reported.
 //!
-//! Pure: takes states and hashes, gives back what to do next and what to report.
+//! Pure: takes states and hashes, and returns the next step and the change to report.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,69 +9,69 @@ use std::time::{Duration, Instant};
 use crate::state::{FileState, Rejected, Stamp};
 use crate::{ContentHash, Rejection};
 
-/// A stamp that stayed the same for so long is trusted: whatever is written from then on gets
-/// another one. Over the two seconds in which the coarsest file systems tell the time. A file that
-/// was read earlier is read once more then.
+/// The time after which an unchanged stamp is trusted: any later write changes the stamp. It is
+/// longer than the two-second clock resolution of the coarsest file systems. A file that was read
+/// earlier is read again after this time.
 pub(crate) const SETTLED_AFTER: Duration = Duration::from_secs(3);
 
-/// A file that could not be read is tried again after so long, then after twice as long each time: an
-/// error of a moment costs a moment.
+/// The pause before the first repeated attempt to read a file. It doubles with each attempt, so a
+/// short error causes a short delay.
 const RETRY_FIRST: Duration = Duration::from_millis(100);
-/// The longest time between two tries: some system calls now and then.
+/// The longest pause between two attempts, which cost a few system calls each.
 const RETRY_LAST: Duration = Duration::from_secs(5);
 
 /// One file of the folder.
 #[derive(Debug)]
 pub(crate) struct TrackedFile {
-    /// None until the first look.
+    /// `None` until the first look.
     state: Option<FileState>,
-    /// When the state was seen first.
+    /// The time at which the state was first seen.
     seen_at: Instant,
-    /// When the state was found unchanged after the quiet time first.
+    /// The time at which the state was first confirmed to be unchanged after the quiet time.
     confirmed_at: Option<Instant>,
     progress: Progress,
     reported: Option<Reported>,
     retry: Option<Retry>,
 }
 
-/// The next try of a file that could not be read.
+/// The next attempt to read a file after a failure.
 #[derive(Debug, Clone, Copy)]
 struct Retry {
     at: Instant,
-    /// The time between the last try and this one.
+    /// The pause between the previous attempt and this one.
     after: Duration,
 }
 
-/// The part of the work on the present state that is done.
+/// How far the present state has been processed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Progress {
     Nothing,
-    /// It was read so early that something may be written that does not change the stamp.
+    /// The file was read so early that a later write may not change its stamp.
     Early,
     All,
 }
 
-/// The last report about a file.
+/// The last report on a file.
 #[derive(Debug, PartialEq, Eq)]
 enum Reported {
     Content(ContentHash),
     Rejected(Rejected),
-    /// It was reported, and its present content is to be reported whatever it is.
+    /// The file was reported, and its present content must be reported again in any case.
     Outdated,
 }
 
 /// The next step for a file.
 pub(crate) enum Next {
-    /// Report that it is gone.
+    /// Report that the file no longer exists.
     Remove,
-    /// Report that it is not read.
+    /// Report that the file is not read.
     Reject(Rejected),
     /// Read the file with this stamp, at this path in the folder.
     Read(Stamp, PathBuf),
 }
 
 impl TrackedFile {
-    /// A file that nobody has looked at yet.
+    /// A file that has not been checked yet.
     pub(crate) fn new(now: Instant) -> Self {
         Self {
             state: None,
@@ -83,7 +83,7 @@ impl TrackedFile {
         }
     }
 
-    /// A file that an earlier process reported, and that nobody has looked at since.
+    /// A file that an earlier process reported, and that has not been checked since.
     pub(crate) fn remembered(now: Instant) -> Self {
         Self {
             reported: Some(Reported::Outdated),
@@ -91,7 +91,8 @@ impl TrackedFile {
         }
     }
 
-    /// Takes the state at this look. It counts when it was the same for `quiet_for` at two looks.
+    /// Records the state at this look. The state is confirmed when it was the same at two looks
+    /// that are `quiet_for` apart.
     pub(crate) fn see(&mut self, state: FileState, now: Instant, quiet_for: Duration) {
         if self.state.as_ref() != Some(&state) {
             self.state = Some(state);
@@ -101,12 +102,12 @@ impl TrackedFile {
         }
     }
 
-    /// Returns whether the state counts.
+    /// Returns whether the state is confirmed.
     pub(crate) fn is_confirmed(&self) -> bool {
         self.confirmed_at.is_some()
     }
 
-    /// Since when there is something to do; none if there is nothing to do.
+    /// The time since which a step is due, or `None` if no step is due.
     pub(crate) fn due_since(&self, now: Instant) -> Option<Instant> {
         let is_due = match self.progress {
             Progress::Nothing => self.retry.is_none_or(|retry| now >= retry.at),
@@ -116,17 +117,17 @@ impl TrackedFile {
         self.confirmed_at.filter(|_| is_due)
     }
 
-    /// When it is tried again; none unless the last try failed.
+    /// The time of the next attempt, or `None` unless the last attempt failed.
     pub(crate) fn retry_at(&self) -> Option<Instant> {
         self.retry.map(|retry| retry.at)
     }
 
-    /// Returns whether nothing has its name.
+    /// Returns whether no entry has this name.
     pub(crate) fn is_absent(&self) -> bool {
         self.state == Some(FileState::Absent)
     }
 
-    /// The step to take when something is due; none before the first look.
+    /// The step to take when a step is due, or `None` before the first look.
     pub(crate) fn next(&self) -> Option<Next> {
         Some(match self.state.as_ref()? {
             FileState::Absent => Next::Remove,
@@ -135,12 +136,12 @@ impl TrackedFile {
         })
     }
 
-    /// Returns whether it was ever reported.
+    /// Returns whether the file was ever reported.
     pub(crate) fn was_reported(&self) -> bool {
         self.reported.is_some()
     }
 
-    /// Takes the hash of the bytes that were read. Answers whether they are to be reported.
+    /// Records the hash of the content that was read. Returns whether the content must be reported.
     pub(crate) fn read(&mut self, hash: ContentHash, now: Instant) -> bool {
         self.retry = None;
         self.progress = if self.is_settled(now) {
@@ -151,19 +152,20 @@ impl TrackedFile {
         self.report(Reported::Content(hash))
     }
 
-    /// Notes that it was another file by the time it was read: its state has to be confirmed anew.
+    /// Records that the file changed while it was read, so its state must be confirmed again.
     pub(crate) fn torn(&mut self, now: Instant) {
         self.wait_for_quiet(now);
     }
 
-    /// Notes that it is not read. Answers whether that is to be reported.
+    /// Records that the file is not read. Returns whether this must be reported.
     pub(crate) fn reject(&mut self, rejected: Rejected) -> bool {
         self.retry = None;
         self.progress = Progress::All;
         self.report(Reported::Rejected(rejected))
     }
 
-    /// Notes that reading failed; it is tried again after a while. Gives the reason if it is to be reported.
+    /// Records that the read failed, and schedules another attempt. Returns the reason if it must
+    /// be reported.
     pub(crate) fn unread(
         &mut self,
         stamp: Stamp,
@@ -185,7 +187,7 @@ impl TrackedFile {
         is_new.then_some(reason)
     }
 
-    /// Has the present content reported once more, if anything was reported before.
+    /// Causes the present content to be reported again, if anything was reported before.
     pub(crate) fn report_again(&mut self) {
         self.progress = Progress::Nothing;
         self.retry = None;

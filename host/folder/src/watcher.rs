@@ -9,10 +9,10 @@ use tokio_util::sync::CancellationToken;
 use crate::wake::{Notifications, Pace, Wake};
 use crate::{Change, Folder};
 
-/// A folder that is looked at when the kernel notifies of a change, and now and then without.
+/// A folder that is checked when the kernel notifies of a change, and at regular intervals.
 #[derive(Debug)]
 pub struct Watcher {
-    /// Shared with the look in progress alone.
+    /// Shared only with the look in progress.
     looker: Arc<Mutex<Looker>>,
     wake: Wake,
 }
@@ -25,7 +25,7 @@ struct Looker {
 }
 
 impl Watcher {
-    /// A watcher that has not looked yet.
+    /// Makes a watcher that has not looked yet.
     pub fn new(folder: Folder, pace: Pace) -> Self {
         let wake = Wake::new(folder.quiet_for(), pace);
         let notifications = Notifications::new(wake.changed());
@@ -39,12 +39,12 @@ impl Watcher {
         }
     }
 
-    /// Waits for the next look, and gives its changes in order. They may be none. None once `shutdown`
-    /// is cancelled.
+    /// Waits for the next look, and returns its changes in order, possibly none. Returns `None`
+    /// once `shutdown` is cancelled.
     ///
-    /// At most the bytes of one look are in memory here; the next begins when this is called again.
-    /// Cancelling is prompt; at worst the look in progress reads to its end in the background. A
-    /// call that is dropped half-way loses changes, so drop it only to stop.
+    /// At most the bytes of one look are in memory here. The next look begins when this function is
+    /// called again. Cancellation is immediate; a look in progress may continue in the background.
+    /// Dropping a call before it completes loses changes, so drop it only to stop.
     pub async fn next(&mut self, shutdown: &CancellationToken) -> Option<Vec<Change>> {
         shutdown.run_until_cancelled(self.look_when_due()).await
     }
@@ -61,7 +61,7 @@ impl Watcher {
         let look = spawn_blocking(move || lock(&looker).look());
         let changes = match look.await {
             Ok(changes) => changes,
-            // Whatever broke, it is tried again like a folder that is away.
+            // After any failure, the look is repeated as for a folder that does not exist.
             Err(error) => {
                 let now = Instant::now();
                 let failed = lock(&self.looker).folder.fail(error.to_string(), now);
@@ -75,7 +75,7 @@ impl Watcher {
 
 impl Looker {
     fn look(&mut self) -> Vec<Change> {
-        // First, so that nothing can happen unnoticed between the look and the watch.
+        // Renewed first, so that no change between the look and the watch is missed.
         self.notifications.renew(self.folder.path());
         self.folder.look(Instant::now())
     }

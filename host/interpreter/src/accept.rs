@@ -12,8 +12,8 @@ use crate::fault::Fault;
 use crate::interpreter::Interpreter;
 use crate::memo::Answer;
 
-/// Checks an answer against the contract and the component's own description. `now_ms` is the time it
-/// was given, if any.
+/// Checks an answer against the contract and the component's own description. `now_ms` is the time
+/// that the call received, if any.
 pub(crate) fn accept(
     interpreter: &Interpreter,
     now_ms: Option<i64>,
@@ -45,8 +45,8 @@ pub(crate) fn accept(
     }))
 }
 
-/// The verdict as it is at this time: it holds since then at the latest. The memo keeps what the
-/// component said, as a Kind without a time is remembered for all times.
+/// The verdict with a `since` time that is not after the present time. The memo keeps the time from
+/// the component, because the answer of a Kind without a time is kept for all times.
 pub(crate) fn dated(verdict: Verdict, now_ms: i64) -> Verdict {
     Verdict {
         since_ms: verdict.since_ms.map(|since_ms| since_ms.min(now_ms)),

@@ -1,4 +1,4 @@
-//! Machine code of components, as it comes from the compiler or the cache.
+//! Machine code of components, from the compiler or the cache.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -6,7 +6,8 @@ use wasmtime::component::Component;
 
 use crate::Engine;
 
-/// Hash of all that decides whether an engine can run the code: version, settings and processor.
+/// Hash of everything that determines whether an engine can run the code: version, settings and
+/// processor.
 pub(crate) fn compatibility(engine: &Engine) -> u64 {
     let mut hasher = DefaultHasher::new();
     let engine = engine.inner();
@@ -14,14 +15,14 @@ pub(crate) fn compatibility(engine: &Engine) -> u64 {
     hasher.finish()
 }
 
-/// Loads machine code: the only code of this project that trusts bytes to be such.
+/// Loads machine code. Only this function of the project trusts bytes to be machine code.
 #[expect(
     unsafe_code,
     reason = "wasmtime cannot check machine code; the seal of this host does"
 )]
 pub(crate) fn deserialize(engine: &Engine, code: &[u8]) -> Option<Component> {
-    // SAFETY: the bytes were made by this host's compiler: they come from it directly, or from a
-    // file that carries the seal of a key which only this user can read. wasmtime itself refuses
-    // those of another version or configuration.
+    // SAFETY: this host's compiler made the bytes: they come from it directly, or from a file with
+    // the seal of a key that only this user can read. wasmtime itself rejects code of another
+    // version or configuration.
     unsafe { Component::deserialize(engine.inner(), code) }.ok()
 }

@@ -1,4 +1,4 @@
-//! The contract as Rust types: what is generated from the WIT, and the input of `judge`.
+//! The contract as Rust types: the types generated from the WIT, and the input of `judge`.
 
 use wasmtime::component::{ComponentType, Lower};
 
@@ -18,7 +18,7 @@ mod generated {
 pub(crate) use generated::kindsight::interpreter::log;
 pub(crate) use generated::kindsight::interpreter::types::{Failure, Verdict};
 
-/// Answer of a call.
+/// The answer of a call.
 pub(crate) type JudgeResult = Result<Verdict, Failure>;
 
 /// `input` of the interface `text`.
@@ -46,13 +46,13 @@ pub(crate) struct RelatedSet<'c> {
 #[component(enum)]
 #[repr(u8)]
 pub(crate) enum Coverage {
-    /// All there are.
+    /// All related objects are in the set.
     #[component(name = "complete")]
     Complete,
-    /// Those that were given.
+    /// Only some of the related objects are in the set.
     #[component(name = "partial")]
     Partial,
-    /// Nobody reports them.
+    /// Kinds of related objects that no source reports.
     #[component(name = "unknown")]
     Unknown,
 }

@@ -1,4 +1,4 @@
-//! The one wasmtime engine of a process, its linker and its clock.
+//! The single wasmtime engine of a process, its linker and its clock.
 
 use std::sync::Arc;
 use std::thread;
@@ -11,10 +11,11 @@ use crate::instance_context::InstanceContext;
 use crate::limits::{LATE_TICK, STACK_BYTES_MAX, TICK};
 use crate::priority::take_yielded;
 
-/// The engine: cheap to clone, made once.
+/// The engine. It is created once, and clones are cheap.
 ///
-/// Its epoch clock is a thread of its own that ends when the last clone is dropped. It is no task
-/// of an executor, because deadlines must hold even while every executor thread is busy.
+/// Its epoch clock runs on a separate thread, which ends when the last clone is dropped. It is not
+/// a task of an executor, because deadlines must be enforced even while all threads of the executor
+/// are busy.
 #[derive(Clone)]
 pub struct Engine {
     inner: wasmtime::Engine,
@@ -22,10 +23,10 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Makes the engine and starts its epoch clock.
+    /// Creates the engine and starts its epoch clock.
     ///
     /// # Errors
-    /// When this machine cannot run compiled Wasm, or no thread can be started.
+    /// If this machine cannot run compiled Wasm, or no thread can be started.
     pub fn new() -> wasmtime::Result<Self> {
         let inner = wasmtime::Engine::new(&config())?;
         let mut linker = Linker::new(&inner);
@@ -46,9 +47,9 @@ impl Engine {
     }
 }
 
-/// An engine that compiles for [`Engine`] and runs nothing: no linker, no clock.
+/// An engine that compiles for [`Engine`] and runs nothing: it has no linker and no clock.
 ///
-/// It compiles on one thread. More threads would each take a part of the limited address space, and
+/// It compiles on one thread. More threads would each use a part of the limited address space, and
 /// would take processors from the workers.
 pub(crate) fn compiling() -> wasmtime::Result<wasmtime::Engine> {
     let mut config = config();
@@ -56,16 +57,17 @@ pub(crate) fn compiling() -> wasmtime::Result<wasmtime::Engine> {
     wasmtime::Engine::new(&config)
 }
 
-/// Enables only the features that interpreters need: one that is off cannot be attacked.
+/// Enables only the features that interpreters need, because a disabled feature cannot be attacked.
 ///
-/// Multi-memory stays on although no interpreter needs it itself: with it off, wasmtime 48 panics
-/// while it compiles a component that is composed of several.
+/// Multi-memory stays enabled although no interpreter needs it directly: without it, wasmtime 48
+/// panics while it compiles a component that is composed of several components.
 fn config() -> Config {
     let mut config = Config::new();
     config
         .epoch_interruption(true)
         .concurrency_support(false)
-        // Error texts are shown to users: none repeats the names of a component's functions.
+        // Error texts are shown to users, so they must not contain the names of a component's
+        // functions.
         .wasm_backtrace_max_frames(None)
         .wasm_backtrace_details(WasmBacktraceDetails::Disable)
         .max_wasm_stack(STACK_BYTES_MAX)
@@ -83,7 +85,8 @@ fn config() -> Config {
                 | WasmFeatures::STACK_SWITCHING,
             false,
         )
-        // Registering unwind information grows quadratically with components that come and go.
+        // The registration of unwind information has a quadratic cost in the number of components
+        // that are loaded and dropped.
         .native_unwind_info(false);
     config
 }

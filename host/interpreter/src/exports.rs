@@ -1,4 +1,5 @@
-//! The functions of the contract that a component exports, found once when it is loaded.
+//! The functions of the contract that a component exports, located once when the component is
+//! loaded.
 
 use std::sync::Arc;
 
@@ -12,16 +13,16 @@ const DESCRIPTION: &str = "kindsight:interpreter/description@1.0.0";
 const TEXT: &str = "kindsight:interpreter/text@1.0.0";
 const VIEW: &str = "kindsight:interpreter/view@1.0.0";
 
-/// The way a component takes its input.
+/// The encoding of a component's input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Encoding {
-    /// JSON text, by `judge`.
+    /// JSON text, for `judge`.
     Text,
-    /// The view, by `judge-view`.
+    /// The view, for `judge-view`.
     View,
 }
 
-/// Places of the contract's functions among a component's exports.
+/// The positions of the contract's functions among a component's exports.
 #[derive(Clone)]
 pub(crate) struct Exports {
     describe: ComponentExportIndex,
@@ -31,10 +32,10 @@ pub(crate) struct Exports {
 }
 
 impl Exports {
-    /// Finds the functions; where a component judges both ways, the view is used.
+    /// Locates the functions. If a component exports both functions, the view is used.
     ///
     /// # Errors
-    /// Names what it does not export.
+    /// The name of the missing export.
     pub(crate) fn of(component: &Component) -> Result<Self, String> {
         let find = |interface: &str, function: &str| {
             let (_, interface) = component.get_export(None, interface)?;
@@ -59,15 +60,15 @@ impl Exports {
         })
     }
 
-    /// The way it takes its input.
+    /// The encoding of the component's input.
     pub(crate) fn encoding(&self) -> Encoding {
         self.encoding
     }
 
-    /// `describe` of an instance.
+    /// The function `describe` of an instance.
     ///
     /// # Errors
-    /// Its type is not the contract's.
+    /// If its type differs from the contract's.
     pub(crate) fn describe(
         &self,
         store: &mut Store<InstanceContext>,
@@ -76,10 +77,10 @@ impl Exports {
         instance.get_typed_func(store, self.describe)
     }
 
-    /// `fixtures` of an instance.
+    /// The function `fixtures` of an instance.
     ///
     /// # Errors
-    /// Its type is not the contract's.
+    /// If its type differs from the contract's.
     pub(crate) fn fixtures(
         &self,
         store: &mut Store<InstanceContext>,
@@ -88,10 +89,10 @@ impl Exports {
         instance.get_typed_func(store, self.fixtures)
     }
 
-    /// `judge` or `judge-view` of an instance.
+    /// The function `judge` or `judge-view` of an instance.
     ///
     /// # Errors
-    /// Its type is not the contract's.
+    /// If its type differs from the contract's.
     pub(crate) fn judge(
         &self,
         store: &mut Store<InstanceContext>,
@@ -110,13 +111,14 @@ impl Exports {
     }
 }
 
-/// `judge-view`, with the view and the time.
+/// The function `judge-view`, with the view and the time.
 type JudgeView = TypedFunc<(Arc<Vec<u8>>, Option<i64>), (JudgeResult,)>;
 
-/// The function that judges, of one instance.
+/// The function of one instance that judges.
 pub(crate) enum Judge {
-    /// `judge`. Its type has a lifetime, so it is checked again at every call.
+    /// `judge`. Its type has a lifetime, so it is checked at every call.
     Text(Func),
-    /// `judge-view`: the view, and the time. Shared, so that a buffer is used again.
+    /// `judge-view`, with the view and the time. The view is shared, so that its buffer can be
+    /// reused.
     View(JudgeView),
 }

@@ -1,17 +1,17 @@
-//! Lines of interpreters in the log of the host.
+//! Log lines of interpreters in the host's log.
 
 use kindsight_model::InterpretedBy;
 
 use crate::bindings::log::Level;
 
-/// Target of the log events that are lines of interpreters, for those who show them in another way than the
-/// log does. Each has the fields `interpreter.name` and `digest`.
+/// The target of log events that contain lines of interpreters, for programs that show them
+/// separately from the log. Each event has the fields `interpreter.name` and `digest`.
 pub const GUEST_LOG_TARGET: &str = module_path!();
-/// Begin of the message of such an event where the interpreter logged it as an error. In the log of the host
-/// it is a warning: an error there is one of the host.
+/// The beginning of the message if the interpreter logged the line as an error. In the host's log,
+/// it is a warning, because errors in that log are errors of the host.
 pub const GUEST_ERROR: &str = "guest error: ";
 
-/// Writes one line, which is clean and counted.
+/// Writes one line, which must be clean and counted.
 pub(crate) fn write(level: Level, by: &InterpretedBy, message: &str) {
     let (name, digest) = (by.name.as_str(), by.digest.as_str());
     match level {

@@ -18,7 +18,7 @@ use crate::stats::CallStats;
 /// Host data of one instance.
 pub(crate) struct InstanceContext {
     by: Arc<InterpretedBy>,
-    /// Limits its lines in the log.
+    /// Limits the log lines of the instance.
     stats: Arc<CallStats>,
     memory_bytes_max: usize,
     parts_max: u16,
@@ -26,9 +26,9 @@ pub(crate) struct InstanceContext {
     table_elements: usize,
     log_lines: u32,
     last_error: Option<String>,
-    /// Processor time the running call may take.
+    /// Processor time that the running call may use.
     budget: Duration,
-    /// This thread's processor time when the running call met its first epoch tick.
+    /// This thread's processor time at the first epoch tick of the running call.
     first_tick: Option<Duration>,
 }
 
@@ -52,12 +52,12 @@ impl InstanceContext {
         }
     }
 
-    /// Sets the number of core instances, memories and tables that one instance may have, each.
+    /// Sets the maximum number of core instances, of memories and of tables of one instance.
     pub(crate) fn with_parts_max(self, parts_max: u16) -> Self {
         Self { parts_max, ..self }
     }
 
-    /// The last line the guest logged as an error since its call began.
+    /// The last line that the guest logged as an error since its call began.
     pub(crate) fn last_error(&self) -> Option<&str> {
         self.last_error.as_deref()
     }
@@ -70,19 +70,19 @@ impl InstanceContext {
         self.last_error = None;
     }
 
-    /// Returns whether the running call has used up its budget; called at each epoch tick, with
-    /// this thread's processor time.
+    /// Returns whether the running call has used up its budget. Called at each epoch tick with this
+    /// thread's processor time.
     pub(crate) fn is_over_budget(&mut self, now: Duration) -> bool {
         let start = *self.first_tick.get_or_insert(now);
         now.saturating_sub(start) >= self.budget
     }
 
-    /// Processor time the running call may take.
+    /// The processor time that the running call may use.
     pub(crate) fn budget(&self) -> Duration {
         self.budget
     }
 
-    /// Memory of the instance, all its linear memories together, in bytes.
+    /// The total size of all linear memories of the instance, in bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.memory_bytes
     }
@@ -93,7 +93,8 @@ impl InstanceContext {
     }
 }
 
-/// Limits the sum over all memories and tables of the instance: wasmtime's own limits are for each.
+/// Limits the total size of all memories and tables of the instance. wasmtime's own limits apply to
+/// each of them.
 impl ResourceLimiter for InstanceContext {
     fn memory_growing(
         &mut self,
@@ -150,7 +151,8 @@ impl log::Host for InstanceContext {
         }
         let message = clean(&message, LOG_LINE_BYTES_MAX).into_owned();
         if is_error {
-            // Also above the number of lines: a panic's message is the last one.
+            // Also recorded above the maximum number of lines, because a panic's message is the
+            // last line.
             self.last_error = Some(message.clone());
         }
         self.log_lines = self.log_lines.saturating_add(1);

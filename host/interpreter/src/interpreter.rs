@@ -12,7 +12,7 @@ use crate::exports::Exports;
 use crate::instance_context::InstanceContext;
 use crate::limits::{LOG_LINES_MAX, LOG_LINES_PER_SPAN_MAX};
 
-/// A component that was compiled, described itself and passed its fixtures.
+/// A component that was compiled, has described itself and passed its fixtures.
 pub struct Interpreter {
     description: Description,
     by: Arc<InterpretedBy>,
@@ -22,7 +22,7 @@ pub struct Interpreter {
 }
 
 impl Interpreter {
-    /// Makes an interpreter that is named by its own description.
+    /// Makes an interpreter with the name in its own description.
     pub(crate) fn new(
         digest: Digest,
         description: Description,
@@ -43,7 +43,8 @@ impl Interpreter {
         }
     }
 
-    /// The same, of which so many log lines were dropped while it was loaded: its author is told.
+    /// The same interpreter, with the number of log lines that were dropped while it was loaded.
+    /// Its author sees this number.
     pub(crate) fn with_dropped_lines(mut self, log_lines_dropped: u64) -> Self {
         if log_lines_dropped > 0 {
             let warning = dropped_lines(log_lines_dropped);
@@ -60,7 +61,7 @@ impl Interpreter {
         self.log_lines_dropped
     }
 
-    /// The component's description of itself, checked.
+    /// The description that the component gives of itself, after validation.
     pub fn description(&self) -> &Description {
         &self.description
     }
@@ -70,7 +71,7 @@ impl Interpreter {
         &self.by
     }
 
-    /// The digest of the bytes it was loaded from.
+    /// The digest of the bytes from which it was loaded.
     pub fn digest(&self) -> &Digest {
         &self.by.digest
     }
@@ -84,7 +85,8 @@ impl Interpreter {
     }
 }
 
-/// The number of log lines that were dropped while a component was loaded, and the limits, for its author.
+/// A text for the author with the number of log lines that were dropped while a component was
+/// loaded, and the limits.
 pub(crate) fn dropped_lines(count: u64) -> String {
     let lines = if count == 1 { "line was" } else { "lines were" };
     format!(

@@ -1,18 +1,21 @@
-//! Checks of a core module before a component is made of it, for what authors get wrong most.
+//! Checks a core module for the most common mistakes of authors, before it is converted to a
+//! component.
 
 use wasmparser::{Parser, Payload};
 
 use crate::load_error::LoadError;
 
-/// Begin of the name of the custom sections in which the SDK's bindings leave the contract's types.
+/// The beginning of the names of the custom sections in which the SDK's bindings store the
+/// contract's types.
 const TYPES_SECTION: &str = "component-type";
-/// Modules that wasm-bindgen lets a program import from, until its tool replaces them.
+/// The beginning of the names of modules that wasm-bindgen imports from until its tool replaces
+/// them.
 const BINDGEN: &str = "__wbindgen_";
-/// The module of functions that a linker was not given: of C, or of an `extern` block.
+/// The module of functions that the linker did not find: functions in C, or in an `extern` block.
 const NATIVE: &str = "env";
 
-/// Refuses a core module that imports what no host of interpreters offers, or says nothing of the contract.
-/// Anything else is found when a component is made of it.
+/// Refuses a core module that imports something that no host of interpreters offers, or that lacks
+/// the contract's types. Other mistakes are detected during the conversion to a component.
 pub(crate) fn check(module: &[u8]) -> Result<(), LoadError> {
     let damaged = |error: wasmparser::Error| LoadError::NotAComponent(error.to_string());
     let mut has_types = false;

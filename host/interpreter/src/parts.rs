@@ -1,4 +1,4 @@
-//! The number of parts of a component, against the limit that an operator sets.
+//! The number of parts of a component, compared with the limit that an operator sets.
 
 use std::sync::Arc;
 
@@ -8,13 +8,15 @@ use crate::interpreter::Interpreter;
 use crate::limits::{LOAD_DEADLINE, Limits};
 use crate::load_error::LoadError;
 
-/// Part of wasmtime's text where a limit on parts is met. It does not export the type of this error.
+/// The part of wasmtime's text that shows that a limit on parts was reached. wasmtime does not
+/// export the type of this error.
 pub(crate) const TOO_HIGH: &str = "count too high";
 
-/// Refuses a component that was loaded and has more parts than [`Limits::parts_max`].
+/// Refuses a loaded component that has more parts than [`Limits::parts_max`].
 ///
-/// Makes one instance to see: how many parts it has is known when they are linked, not from its bytes,
-/// since a component may instantiate another one many times. It has as many at every call.
+/// Makes one instance to find out. The number of parts is known when they are linked, but cannot be
+/// read from the bytes, because a component may instantiate another one many times. The number is
+/// the same at every call.
 pub(crate) fn check(interpreter: &Interpreter, limits: &Limits) -> Result<(), LoadError> {
     let by = Arc::clone(interpreter.by());
     let context = InstanceContext::new(by, Arc::default(), limits.memory_bytes_max);
@@ -25,7 +27,7 @@ pub(crate) fn check(interpreter: &Interpreter, limits: &Limits) -> Result<(), Lo
         Err(error) if format!("{error:#}").contains(TOO_HIGH) => {
             Err(LoadError::TooManyParts(limits.parts_max))
         }
-        // Any other error would have ended the load before, and ends a call as a fault.
+        // Any other error would have stopped the load earlier, and is a fault during a call.
         _ => Ok(()),
     }
 }

@@ -1,4 +1,4 @@
-//! Pool of the instances of one thread.
+//! The pool of instances of one thread.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -17,13 +17,13 @@ use crate::worker::Purpose;
 /// A component with its settings, as one thread calls it.
 #[derive(Clone, Copy)]
 pub(crate) struct Callee<'c> {
-    /// Identifies the component with its settings.
+    /// The identifier of the component with its settings.
     pub(crate) scope: u128,
     /// The component.
     pub(crate) interpreter: &'c Interpreter,
     /// Its settings.
     pub(crate) settings: &'c Settings,
-    /// Counts its instances.
+    /// Statistics that count its instances.
     pub(crate) stats: &'c Arc<CallStats>,
     /// The purpose of the call.
     pub(crate) purpose: Purpose,
@@ -36,7 +36,7 @@ pub(crate) struct InstancePool {
 }
 
 impl InstancePool {
-    /// An empty pool; instances are made when they are first needed.
+    /// Makes an empty pool. Instances are made when they are first needed.
     pub(crate) fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -44,7 +44,7 @@ impl InstancePool {
         }
     }
 
-    /// Calls a component. An instance that ended in a fault is not used again.
+    /// Calls a component. An instance whose call ended in a fault is not used again.
     pub(crate) fn call(
         &mut self,
         callee: Callee<'_>,
@@ -79,12 +79,12 @@ impl InstancePool {
         answer
     }
 
-    /// Retires the instances whose scope is not live any more.
+    /// Retires the instances whose scope is no longer live.
     pub(crate) fn retain(&mut self, is_live: impl Fn(u128) -> bool) {
         self.instances.retain(|scope, _| is_live(*scope));
     }
 
-    /// Retires instances that were not used since the last sweep.
+    /// Retires the instances that were not used since the last sweep.
     pub(crate) fn sweep(&mut self) {
         self.instances.retain(|_, instance| instance.was_used());
     }

@@ -17,19 +17,19 @@ use crate::instance_context::InstanceContext;
 use crate::limits::Limits;
 use crate::stats::CallStats;
 
-/// An instance that judges one object after another, until it is retired.
+/// An instance that judges one object after another until it is retired.
 pub(crate) struct PooledInstance {
     store: Store<InstanceContext>,
     judge: Judge,
     stats: Arc<CallStats>,
     calls: u32,
-    /// Number of calls at the last sweep.
+    /// Number of calls at the time of the last sweep.
     calls_swept: u32,
 }
 
 impl PooledInstance {
-    /// Makes an instance, which is counted in `stats` until it is dropped. Its first call has what
-    /// this leaves of the deadline.
+    /// Makes an instance, which counts in `stats` until it is dropped. The first call of the
+    /// instance has the remaining part of this deadline.
     pub(crate) fn start(
         pre: &InstancePre<InstanceContext>,
         exports: &Exports,
@@ -55,8 +55,8 @@ impl PooledInstance {
         })
     }
 
-    /// Makes one call, within a deadline of its own, or within the one that it was started with. After
-    /// an error the instance must not be used again.
+    /// Makes one call within its own deadline, or within the remaining deadline of `start`. After
+    /// an error, the instance must not be used again.
     pub(crate) fn judge(
         &mut self,
         input: &CallInput,
@@ -81,19 +81,19 @@ impl PooledInstance {
         answer.map_err(|error| fault_of(&self.store, &error))
     }
 
-    /// Counts the memory it holds.
+    /// Records the size of the instance's memory.
     pub(crate) fn record_memory(&self) {
         self.stats.record_memory(self.store.data().memory_bytes());
     }
 
-    /// Returns whether it is to be retired: after its number of calls, or when it holds too much
-    /// memory.
+    /// Returns whether the instance must be retired: it has reached the number of calls, or it uses
+    /// too much memory.
     pub(crate) fn is_worn(&self, limits: &Limits) -> bool {
         self.calls >= limits.calls_max
             || self.store.data().memory_bytes() > limits.memory_high_water_bytes
     }
 
-    /// Returns whether it was called since the last call of this function.
+    /// Returns whether the instance was called since the last call of this function.
     pub(crate) fn was_used(&mut self) -> bool {
         std::mem::replace(&mut self.calls_swept, self.calls) != self.calls
     }

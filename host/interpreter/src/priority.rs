@@ -1,4 +1,4 @@
-//! Lower priority of judging than of answering queries.
+//! Gives judging a lower priority than answering queries.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -6,26 +6,27 @@ use std::thread;
 /// The niceness of threads that judge.
 const NICENESS: i32 = 5;
 
-/// Lowers the priority of the calling thread below that of threads that answer queries: where
-/// processors are short, queries go first and judging takes a little longer.
+/// Lowers the priority of the calling thread below the priority of threads that answer queries. If
+/// processors are busy, queries run first and judging takes a little longer.
 ///
-/// Workers call it themselves; it is for other threads that do much work on verdicts. Where the
-/// system does not let a thread lower its priority, nothing changes. It cannot be undone.
+/// Workers call this function themselves. Call it on other threads that do much work on verdicts.
+/// If the system does not permit a thread to lower its priority, nothing changes. It cannot be
+/// undone.
 pub fn lower_priority() {
     let _ = rustix::process::nice(NICENESS);
 }
 
-/// True if a call of this process met an epoch tick since the clock last looked.
+/// Whether a call of this process met an epoch tick since the clock's last check.
 static HAS_YIELDED: AtomicBool = AtomicBool::new(false);
 
-/// Yields the processor; every call does so at each epoch tick it meets. It makes the epoch clock
-/// tick faster, so that long calls yield more often; most calls are over before they meet a tick.
+/// Yields the processor. Every call does this at each epoch tick. The epoch clock then ticks
+/// faster, so that long calls yield more often. Most calls complete before their first tick.
 pub(crate) fn yield_to_queries() {
     HAS_YIELDED.store(true, Ordering::Relaxed);
     thread::yield_now();
 }
 
-/// Returns whether a call yielded since the last call of this function; the epoch clock calls it at
+/// Returns whether a call yielded since the last call of this function. The epoch clock calls it at
 /// every tick.
 pub(crate) fn take_yielded() -> bool {
     HAS_YIELDED.swap(false, Ordering::Relaxed)

@@ -1,7 +1,7 @@
 //! Statistics of the calls of one interpreter: counts, faults, latency and memory.
 //!
-//! Only workers write. A call costs one or two additions to counters that the workers share, and
-//! every few calls two readings of the clock.
+//! Only workers write. A call costs one or two additions to counters that the workers share and, at
+//! every few calls, two readings of the clock.
 
 mod failures;
 mod histogram;
@@ -26,16 +26,16 @@ use crate::stats::recent::Window;
 pub use histogram::Latency;
 pub use recent::Recent;
 
-/// The first calls are all timed, so that an interpreter that is seldom called has figures too.
+/// Number of first calls that are all timed, so that a rarely called interpreter has figures too.
 const TIMED_FIRST: u64 = 1024;
-/// Of the later calls one in this many is timed. Two readings of the clock take some 60 ns, more
+/// Interval of timed calls among the later calls. Two readings of the clock take about 60 ns, more
 /// than a hundredth of a short call.
 const TIMED_EACH: u64 = 8;
 
-/// Counts the calls of one interpreter with one set of settings, for as long as it is live. Objects
-/// that were sent with a request do not count: nobody but clusters can shape what is counted here.
+/// Counts the calls of one interpreter with one set of settings while it is live. Objects that were
+/// sent with a request do not count, so only clusters can influence the counts.
 ///
-/// Shared by all workers. A call that ends well takes no lock.
+/// All workers share it. A call without a fault takes no lock.
 #[derive(Default)]
 pub struct CallStats {
     calls: AtomicU64,
@@ -45,53 +45,54 @@ pub struct CallStats {
     instances: AtomicU64,
     log_lines_dropped: AtomicU64,
     latency: Histogram,
-    /// Locked only when a call ends in a fault; the lost instance costs far more.
+    /// Locked only when a call ends in a fault. The loss of the instance costs far more.
     faults: Mutex<BTreeMap<&'static str, u64>>,
     window: Window,
     failures: Failures,
-    /// Rate of the lines it logs itself.
+    /// The rate of the lines that the interpreter logs.
     pub(crate) guest_lines: LogRate,
-    /// Rate of the lines about its faults.
+    /// The rate of the lines about its faults.
     pub(crate) fault_lines: LogRate,
 }
 
-/// Snapshot of a [`CallStats`].
+/// A snapshot of a [`CallStats`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallSnapshot {
-    /// Calls of the component, including those that are running. An answer from the memo is no
-    /// call.
+    /// Number of calls of the component, including the running ones. An answer from the memo is not
+    /// a call.
     pub calls: u64,
-    /// Answers from the memo.
+    /// Number of answers from the memo.
     pub remembered: u64,
-    /// Calls that ended in a fault, by [`Fault::reason`].
+    /// Number of calls that ended in a fault, by [`Fault::reason`].
     pub faults: BTreeMap<&'static str, u64>,
-    /// Calls that ended in [`Fault::InvalidObject`] or [`Fault::InvalidSettings`]: no fault of the interpreter, and not in
-    /// `faults`.
+    /// Number of calls that ended in [`Fault::InvalidObject`] or [`Fault::InvalidSettings`]. These
+    /// are not faults of the interpreter, and do not count in `faults`.
     pub invalid_inputs: u64,
-    /// Latency of calls, including instantiation where there was no instance.
+    /// Latency of calls, including the time for making an instance if needed.
     pub latency: Latency,
-    /// The most memory an instance held after a call, in bytes.
+    /// The largest memory of an instance after a call, in bytes.
     pub memory_high_water_bytes: u64,
-    /// Instances that exist now, in all workers.
+    /// Number of existing instances in all workers.
     pub instances: u64,
-    /// Lines it logged above a limit, in a call or in a span: they are in no log. Calls for requests are
-    /// among them.
+    /// Number of lines above a limit, in a call or in a span, which were dropped. Calls of requests
+    /// count too.
     pub log_lines_dropped: u64,
 }
 
 impl CallSnapshot {
-    /// Calls that ended in any fault.
+    /// Number of calls that ended in any fault.
     pub fn faults_total(&self) -> u64 {
         total(&self.faults)
     }
 }
 
-/// A call that is running.
+/// A running call.
 #[must_use = "pass it to `CallStats::end`"]
 pub(crate) struct Begun(Option<Instant>);
 
 impl CallStats {
-    /// Statistics that begin with the log lines that were dropped when the interpreter was loaded.
+    /// Statistics that begin with the number of log lines that were dropped when the interpreter
+    /// was loaded.
     pub(crate) fn of(interpreter: &Interpreter) -> Self {
         Self {
             log_lines_dropped: AtomicU64::new(interpreter.log_lines_dropped()),
@@ -101,7 +102,8 @@ impl CallStats {
 
     /// Reads all counters, some hundred: for reports to users, not for each call.
     pub fn snapshot(&self) -> CallSnapshot {
-        // Calls are counted when they begin: read after the faults, they are never fewer.
+        // Calls count when they begin. They are read after the faults, so they are never fewer than
+        // the faults.
         let faults = self.faults().clone();
         CallSnapshot {
             faults,
@@ -117,17 +119,18 @@ impl CallStats {
 
     /// Calls and faults of about the last minute, for a circuit breaker.
     ///
-    /// Calls themselves record no times. Instead each reading stores a mark with the totals, at
-    /// most every ten seconds, and returns what was added since the newest mark that is a minute
-    /// old. Read every ten seconds or more often: then it covers 60 to 70 seconds, or less if
-    /// counting began later. Read less often, it covers the time since the last reading.
+    /// Calls themselves record no times. Instead, each reading stores a mark with the totals, at
+    /// most every ten seconds, and returns the increase since the newest mark that is a minute old.
+    /// If it is read every ten seconds or more often, the result covers 60 to 70 seconds, or less
+    /// if counting began later. If it is read less often, the result covers the time since the last
+    /// reading.
     ///
-    /// Each input counts once: a call that fails with an input that failed within the last minute is
-    /// in neither count, as one that succeeds is not made again (the memo answers). So a cluster that
-    /// sends the same report each second makes one fault of each bad object, and the counts are of
-    /// different inputs.
+    /// Each input counts once: a call that fails with an input that already failed within the last
+    /// minute is in neither count. This corresponds to calls that succeed, which are not repeated
+    /// because the memo answers. If a cluster sends the same report each second, each bad object
+    /// therefore counts as one fault, and the counts refer to different inputs.
     ///
-    /// `now` must not go back from one reading to the next; if it does, no mark is stored.
+    /// `now` must not decrease from one reading to the next. If it does, no mark is stored.
     pub fn recent(&self, now: Instant) -> Recent {
         self.failures.forget(now);
         let repeated = self.failures.repeated();
@@ -137,18 +140,18 @@ impl CallStats {
         self.window.since(now, Recent { calls, faults })
     }
 
-    /// Inputs of the last faults, a few of the smallest: to judge them by another version.
+    /// Inputs of the last faults, a few of the smallest, to judge them with another version.
     pub fn failed_inputs(&self) -> Vec<FailedInput> {
         self.failures.kept()
     }
 
-    /// Tells the log how many lines were dropped, where none has come since. Called each second.
+    /// Logs how many lines were dropped, if no line has followed them. Called each second.
     pub fn tell_dropped_lines(&self, now: Instant, by: &InterpretedBy) {
         self.guest_lines.flush(now, by);
         self.fault_lines.flush(now, by);
     }
 
-    /// Remembers the input of a call that ended in a fault; `input` makes what is kept of it.
+    /// Stores the input of a call that ended in a fault. `input` makes the part that is stored.
     pub(crate) fn failed(&self, text: &[u8], input: impl FnOnce() -> Option<FailedInput>) {
         if !self.failures.is_repeated(text)
             && let Some(input) = input()
@@ -157,12 +160,12 @@ impl CallStats {
         }
     }
 
-    /// Calls that ended in a fault, or with an object that could not be read.
+    /// Number of calls that ended in a fault, or with an object that could not be read.
     pub(crate) fn failures(&self) -> u64 {
         total(&self.faults()) + self.invalid_inputs.load(Ordering::Relaxed)
     }
 
-    /// Counts the begin of a call.
+    /// Counts the beginning of a call.
     pub(crate) fn begin(&self) -> Begun {
         let before = self.calls.fetch_add(1, Ordering::Relaxed);
         let is_timed = before < TIMED_FIRST || before.is_multiple_of(TIMED_EACH);
@@ -191,7 +194,7 @@ impl CallStats {
     /// Records the memory of an instance after a call, in bytes.
     pub(crate) fn record_memory(&self, bytes: usize) {
         let bytes = bytes as u64;
-        // Mostly it is no more than before; then nothing is written.
+        // Usually it is no larger than before, and nothing is written.
         if bytes > self.memory_high_water_bytes.load(Ordering::Relaxed) {
             self.memory_high_water_bytes
                 .fetch_max(bytes, Ordering::Relaxed);
@@ -208,7 +211,7 @@ impl CallStats {
         self.instances.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Counts a line of its own that is not logged.
+    /// Counts a line of the interpreter that is not logged.
     pub(crate) fn log_line_dropped(&self) {
         self.log_lines_dropped.fetch_add(1, Ordering::Relaxed);
     }

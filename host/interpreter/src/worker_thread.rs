@@ -1,4 +1,4 @@
-//! Threads of workers: reports come first, and objects that were sent get their share.
+//! Threads of workers: reports have priority, and requests get a fixed share of the time.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,8 +16,9 @@ use crate::published::Published;
 use crate::related::Siblings;
 use crate::worker::{Purpose, Worker};
 
-/// Objects a worker judges before it yields to queries: some tenths of a millisecond. The
-/// scheduler's own time slices are ten times as long, and a query is answered in less.
+/// Number of objects that a worker judges before it yields to queries: some tenths of a
+/// millisecond. The scheduler's own time slices are ten times as long, and a query is answered in
+/// less time.
 const OBJECTS_PER_YIELD: usize = 16;
 
 /// A part of one batch, for one worker.
@@ -27,18 +28,18 @@ pub(crate) struct Slice {
     pub(crate) range: Range<usize>,
     pub(crate) siblings: Arc<Siblings>,
     pub(crate) now_ms: i64,
-    /// Set when nobody waits for the verdicts any more.
+    /// Set when the client no longer waits for the verdicts.
     pub(crate) is_gone: Arc<AtomicBool>,
     pub(crate) reply: Sender<(usize, Vec<Verdict>)>,
 }
 
-/// The ends of the two queues that batches are put into.
+/// The sending ends of the two queues of batches.
 pub(crate) struct Queues {
     pub(crate) reported: Sender<Slice>,
     pub(crate) sent: Sender<Slice>,
 }
 
-/// The ends of the two queues that workers take slices from.
+/// The receiving ends of the two queues, from which workers take slices.
 #[derive(Clone)]
 pub(crate) struct Work {
     reported: Receiver<Slice>,
@@ -56,20 +57,20 @@ pub(crate) fn queues(queue_max: usize) -> (Queues, Work) {
     (Queues { reported, sent }, work)
 }
 
-/// One worker, replaced when it panics.
+/// One worker, which is replaced when it panics.
 pub(crate) struct WorkerThread<M> {
     make: M,
     worker: Worker,
     work: Work,
     idle_max: Duration,
-    /// Slice of a request that is judged in turns, and its verdicts so far.
+    /// A slice of a request that is judged in turns, and its verdicts so far.
     begun: Option<(Slice, Vec<Verdict>)>,
-    /// Time that reports are to get before the next turn of a request.
+    /// The time that reports must get before the next turn of a request.
     owed: Duration,
 }
 
 impl<M: Fn() -> Worker> WorkerThread<M> {
-    /// A thread whose worker is made by `make`.
+    /// Makes a thread whose worker is made by `make`.
     pub(crate) fn new(make: M, work: Work, idle_max: Duration) -> Self {
         Self {
             worker: make(),
@@ -81,15 +82,16 @@ impl<M: Fn() -> Worker> WorkerThread<M> {
         }
     }
 
-    /// Judges slices as they come, and sweeps idle instances when none comes, until both queues are
-    /// closed.
+    /// Judges slices as they arrive, and sweeps idle instances when no slice arrives, until both
+    /// queues are closed.
     pub(crate) fn run(mut self) {
         lower_priority();
         while self.turn() {}
     }
 
-    /// Does the next piece of work; returns whether more may come. Reports are judged as long as
-    /// there are any, but for [`SENT_TURN`] after [`REPORTS_PER_SENT`] times as long.
+    /// Does the next piece of work. Returns whether more may follow. Reports are judged as long as
+    /// there are any, except for one turn of [`SENT_TURN`] after each [`REPORTS_PER_SENT`] times
+    /// this time.
     fn turn(&mut self) -> bool {
         if self.begun.is_none()
             && let Ok(slice) = self.work.sent.try_recv()
@@ -131,12 +133,12 @@ impl<M: Fn() -> Worker> WorkerThread<M> {
             }
             thread::yield_now();
         }
-        // The caller may have ended; its verdicts are in the memo all the same.
+        // The caller may have ended. Its verdicts are still stored in the memo.
         let _ = slice.reply.send((slice.range.start, judged));
         self.owed = self.owed.saturating_sub(begin.elapsed());
     }
 
-    /// Judges objects of a request for one turn; returns what is left of the slice.
+    /// Judges objects of a request for one turn. Returns the slice if it has remaining objects.
     fn go_on(&mut self, slice: Slice, mut judged: Vec<Verdict>) -> Option<(Slice, Vec<Verdict>)> {
         let begin = Instant::now();
         let next = slice.range.start + judged.len();
@@ -159,8 +161,8 @@ impl<M: Fn() -> Worker> WorkerThread<M> {
         None
     }
 
-    /// Judges one object. Where the worker panics, it is replaced: its instances and buffers may be in
-    /// any state.
+    /// Judges one object. If the worker panics, it is replaced, because its instances and buffers
+    /// may be in any state.
     fn judge(&mut self, slice: &Slice, object: &Object, purpose: Purpose) -> Verdict {
         let Slice {
             set,

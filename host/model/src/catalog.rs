@@ -18,13 +18,13 @@ crate::words! {
     /// `previous`, live before; `rolled-back`, and not loaded from the directory again; `refused` by a
     /// step of the load.
     VersionOutcome {
-        /// Judges, or would if no higher source overrode it.
+        /// Evaluates objects, unless a source with higher precedence overrides it.
         Live = "live",
         /// Accepted, and waiting to be promoted.
         Candidate = "candidate",
         /// Was live before.
         Previous = "previous",
-        /// Rolled back from, by hand or by the circuit breaker.
+        /// Was replaced in a rollback, by a user or by the circuit breaker.
         RolledBack = "rolled-back",
         /// A step of the load refused it.
         Refused = "refused",
@@ -37,9 +37,9 @@ crate::words! {
     CatalogAction {
         /// A component was loaded.
         Load = "load",
-        /// The candidate went live.
+        /// The candidate became live.
         Promote = "promote",
-        /// The previous version went live again.
+        /// The previous version became live again.
         Rollback = "rollback",
         /// The interpreter was removed from the published set.
         Disable = "disable",

@@ -1,13 +1,13 @@
-//! Declarations of an interpreter on the words it answers with.
+//! Declarations of an interpreter about its states and reasons.
 
 use std::sync::Arc;
 
-/// The states and reasons of an interpreter of which it declares more than the word.
+/// The final states of an interpreter, and its reasons with an explanation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Declared {
     /// The states that an object does not leave by itself.
     pub final_states: Vec<Arc<str>>,
-    /// The reasons it explains.
+    /// The reasons with an explanation.
     pub reasons: Vec<DeclaredReason>,
 }
 
@@ -16,9 +16,9 @@ pub struct Declared {
 pub struct DeclaredReason {
     /// The word.
     pub name: Arc<str>,
-    /// One sentence for people who meet it.
+    /// One sentence that explains the reason to users.
     pub summary: Arc<str>,
-    /// Page that says what to do about it.
+    /// A page with instructions for users.
     pub help_url: Option<Arc<str>>,
 }
 
@@ -28,7 +28,7 @@ impl Declared {
         self.final_states.iter().any(|name| **name == *state)
     }
 
-    /// The explanation of a reason, where it has one.
+    /// The explanation of a reason; `None` if the interpreter does not explain it.
     pub fn reason(&self, name: &str) -> Option<&DeclaredReason> {
         self.reasons.iter().find(|reason| *reason.name == *name)
     }

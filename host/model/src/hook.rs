@@ -1,7 +1,7 @@
-//! Hooks: resources that are there only while a chart is installed or removed.
+//! Hooks: resources that exist only while a chart is installed or removed.
 
 crate::words! {
-    /// Moment at which a resource is sent that is no part of an app in normal operation.
+    /// Moment at which a hook is sent. A hook is a resource that is not part of the running app.
     Hook {
         /// Before everything else: custom resource definitions.
         CrdInstall = "crd-install",
@@ -21,7 +21,7 @@ crate::words! {
         PreRollback = "pre-rollback",
         /// After a rollback.
         PostRollback = "post-rollback",
-        /// When tests of the chart are asked for.
+        /// When a user requests the tests of the chart.
         Test = "test",
     }
 }

@@ -1,4 +1,4 @@
-//! Labels, read leniently out of JSON of any structure.
+//! Reads labels from JSON of any structure.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,17 +7,17 @@ use serde::de::MapAccess;
 
 use crate::lenient::{self, Lenient};
 
-/// The `metadata` of an object, of which only the labels are read.
+/// The labels in the `metadata` of an object; other members are skipped.
 #[derive(Default)]
 pub(crate) struct LabelledMetadata {
     pub(crate) labels: Labels,
 }
 
-/// Labels by key; values that are not strings are left out.
+/// Labels by key, without values that are not strings.
 #[derive(Default)]
 pub(crate) struct Labels(pub(crate) BTreeMap<String, String>);
 
-/// The value of a label; none if it is not a string. An empty string is a valid value.
+/// The value of a label; `None` if it is not a string. An empty string is a valid value.
 #[derive(Default)]
 struct LabelValue(Option<String>);
 

@@ -1,9 +1,9 @@
 //! Lenient JSON reading: extracts the needed members in one pass, without building a tree.
 //!
-//! Input from clusters is untrusted: a member may be missing, of another type, or duplicated. A
-//! [`Lenient`] shape reads the members it knows and skips the rest; of duplicates the last one counts, as
-//! in all Kubernetes clients. Only invalid JSON is an error, and no error repeats the input, because it
-//! may be a Secret.
+//! Input from clusters is untrusted: a member may be missing, of another type, or duplicated. A [`Lenient`]
+//! shape reads the members it knows and skips the rest. The last of duplicate members counts, as in all
+//! Kubernetes clients. Only invalid JSON is an error, and no error quotes the input, because it may be a
+//! Secret.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -57,7 +57,7 @@ impl<'de> Lenient<'de> for Members<'de> {
 /// Reads the shape `T` out of JSON text.
 ///
 /// # Errors
-/// The text is not JSON; the message gives the position and repeats nothing of the text.
+/// The text is not JSON; the message gives the position and does not quote the text.
 pub(crate) fn read<'de, T: Lenient<'de>>(json: &'de str) -> Result<T, serde_json::Error> {
     serde_json::from_str::<Read<T>>(json).map(|read| read.0)
 }

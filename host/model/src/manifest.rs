@@ -6,7 +6,7 @@ use serde_json::Value;
 /// Reads the single object of a manifest.
 ///
 /// # Errors
-/// The text is not YAML or holds no single valid object; the error is text for people.
+/// The text is not YAML or does not hold exactly one valid object; the error is text for users.
 pub fn object(yaml: &str) -> Result<Object, String> {
     let mut objects = objects(yaml)?;
     match (objects.pop(), objects.is_empty()) {
@@ -18,7 +18,7 @@ pub fn object(yaml: &str) -> Result<Object, String> {
 /// Reads the objects of one YAML document: one, or the items of a List.
 ///
 /// # Errors
-/// The text is not YAML. An item of a List that is no object is an error in its place.
+/// The text is not YAML. An invalid item of a List is an `Err` at its position in the result.
 pub fn objects(yaml: &str) -> Result<Vec<Result<Object, String>>, String> {
     Ok(match value(yaml)? {
         Value::Object(mut list) if is_list(&list) => match list.remove("items") {
@@ -47,8 +47,8 @@ fn from_value(value: &Value) -> Result<Object, String> {
     Object::from_json(value.to_string()).map_err(|error| error.to_string())
 }
 
-/// The cause of an error, in one line. Of a text that may be a Secret only the place: the message may
-/// repeat a part of it.
+/// The cause of an error, in one line. If the text may be a Secret, the cause gives only the position,
+/// because the message may quote the text.
 fn cause(error: &serde_saphyr::Error, yaml: &str) -> String {
     if yaml.contains("Secret") {
         return error.location().map_or_else(String::new, |at| {

@@ -23,7 +23,7 @@ crate::words! {
         Available = "Available",
         /// The cluster did not answer; it is tried again.
         Retrying = "Retrying",
-        /// Nobody said.
+        /// The orchestrator stored no outcome.
         Unknown = "Unknown",
     }
 }

@@ -1,4 +1,4 @@
-//! States of groups, clusters and logical clouds, as an orchestrator keeps them beside its `AppContext`s.
+//! States of groups, clusters and logical clouds that an orchestrator stores beside its `AppContext`s.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::{ClusterName, ContextId, DigName, LifecycleState, LogicalCloudName};
 pub enum RecordSubject {
     /// A deployment intent group.
     Group(DigName),
-    /// A cluster, to which network intents are applied.
+    /// A cluster that network intents are applied to.
     Cluster(ClusterName),
     /// A logical cloud.
     LogicalCloud(LogicalCloudName),
@@ -27,11 +27,11 @@ impl fmt::Display for RecordSubject {
     }
 }
 
-/// The state of one subject: the actions on it so far.
+/// The recorded actions on one subject.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StateInfo {
-    /// The context that statuses of its instances are kept in; none before the first, and where the orchestrator
-    /// keeps them in each for itself.
+    /// The context that stores the statuses of all instances. `None` before the first instance, and if the
+    /// orchestrator stores the status of each instance in its own context.
     pub status_context: Option<ContextId>,
     /// The actions, oldest first.
     pub actions: Vec<StateAction>,
@@ -40,30 +40,30 @@ pub struct StateInfo {
 /// One action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateAction {
-    /// The state that it led to.
+    /// The state after the action.
     pub state: LifecycleState,
-    /// The context that it was about, if any.
+    /// The context of the action, if any.
     pub instance: Option<ContextId>,
-    /// The time in RFC 3339; empty where none is kept.
+    /// The time in RFC 3339; empty if the orchestrator stores no time.
     pub time: Arc<str>,
-    /// The revision of the group that it made or left; 0 for none.
+    /// The revision of the group after the action; 0 if the action has no revision.
     pub revision: i64,
 }
 
-/// News of the states that an orchestrator keeps.
+/// Changes of the states that an orchestrator stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StatesNews {
-    /// All that are there: those of before that are not among them are gone.
+    /// All states. A state that is not in this map no longer exists.
     All(BTreeMap<RecordSubject, StateInfo>),
-    /// One changed; none where it is gone.
+    /// One state changed; `None` if it no longer exists.
     Changed(RecordSubject, Option<StateInfo>),
-    /// They cannot be read: what was known stays, and answers say so.
+    /// The states cannot be read. The last known states remain, and answers mark them.
     Away {
-        /// Time since when, in Unix milliseconds.
+        /// Start of the outage, in Unix milliseconds.
         since_ms: i64,
-        /// The reason, as text for people.
+        /// The reason, as text for users.
         reason: Arc<str>,
     },
-    /// They are read again.
+    /// The states can be read again.
     Back,
 }

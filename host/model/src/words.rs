@@ -1,6 +1,6 @@
-//! Macro for closed sets of words, declared once for code, wire, store and tables.
+//! A macro for closed sets of words that code, wire, store and tables share.
 
-/// Declares an enum in which each variant is one word on the wire, in the store, in tables and in logs.
+/// Declares an enum. Each variant has one word for the wire, the store, tables and logs.
 ///
 /// Derives serde and the `OpenAPI` schema from the same word that `as_str` and `Display` give, so the
 /// crate that uses it lists `serde` and `utoipa`.

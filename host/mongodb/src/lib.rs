@@ -1,12 +1,12 @@
-//! States that an orchestrator keeps in MongoDB: read, and followed by a poll.
+//! States that an orchestrator keeps in MongoDB, read by polling.
 //!
 //! ```text
 //! MongoDB ─▶ documents with a stateInfo ─▶ StateInfo by subject ─▶ differences ─▶ StatesNews
 //! ```
 //!
-//! The only crate that names the driver of MongoDB. Nothing is written: a user with the role `read` suffices.
-//! A document that cannot be read keeps its last state and costs no other one its own; a MongoDB that is away
-//! is tried for ever.
+//! Only this crate uses the MongoDB driver. It writes nothing: a user with the role `read` is
+//! sufficient. If a document cannot be read, its last state is kept and other documents are not
+//! affected. If MongoDB is unavailable, connecting is tried without end.
 #![warn(
     clippy::expect_used,
     clippy::indexing_slicing,

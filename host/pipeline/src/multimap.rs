@@ -17,12 +17,12 @@ impl<K, V> Default for MultiMap<K, V> {
 }
 
 impl<K: Eq + Hash, V: Ord> MultiMap<K, V> {
-    /// Adds a value to those of a key.
+    /// Adds a value to a key.
     pub(crate) fn insert(&mut self, key: K, value: V) {
         self.sets.entry(key).or_default().insert(value);
     }
 
-    /// Takes a value away from those of a key.
+    /// Removes a value from a key.
     pub(crate) fn remove(&mut self, key: &K, value: &V) {
         if let Some(values) = self.sets.get_mut(key) {
             values.remove(value);

@@ -26,13 +26,12 @@ impl Progress {
         self.objects.load(Ordering::Relaxed)
     }
 
-    /// Generation of the last set that the whole read model was judged by: a swap is done when this is its
-    /// generation.
+    /// Generation of the last set that judged the complete read model. A swap is done when this is its generation.
     pub fn generation(&self) -> u64 {
         *self.generation.borrow()
     }
 
-    /// Waits until the whole read model is judged by the set of this generation or a later one.
+    /// Waits until the set of this generation, or a later set, has judged the complete read model.
     pub async fn reached(&self, generation: u64) {
         let mut receiver = self.generation.subscribe();
         // It fails when the sender is gone, and that is this value.

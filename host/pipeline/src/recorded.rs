@@ -17,8 +17,8 @@ pub(crate) struct ContextDeployments {
 }
 
 impl ContextDeployments {
-    /// The deployments by cluster and label, with their namespace. A negative id is in no label: it could not
-    /// be told from the app.
+    /// The deployments by cluster and label, with their namespace. A negative id is in no label, because a label
+    /// could not separate the id from the app.
     fn labelled(&self) -> BTreeMap<(ClusterName, DeploymentId), Arc<str>> {
         let context = self.context.as_ref().filter(|it| !it.is_negative());
         let apps = context.into_iter().flat_map(|context| {

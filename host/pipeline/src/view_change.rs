@@ -2,14 +2,14 @@
 
 use kindsight_model::Verdict;
 
-/// The change of a view, from none to one that is told.
+/// The change of a view, in ascending order of its effects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ViewChange {
-    /// It shows the same.
+    /// The view is the same.
     Nothing,
-    /// It says the same since another time: shown, and no transition that anybody is told of.
+    /// The start time of a state differs. It is shown, and is no transition.
     Since,
-    /// It says something else.
+    /// A verdict differs.
     Verdicts,
 }
 

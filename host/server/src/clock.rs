@@ -1,7 +1,7 @@
 //! The clock.
 
-/// The time now, in Unix milliseconds: the one place where the product reads the clock, but for a store that is away,
-/// which tells since when.
+/// The current time, in Unix milliseconds. Only this function reads the clock, except for the time at which a store
+/// became unreachable.
 pub fn now_ms() -> i64 {
     jiff::Timestamp::now().as_millisecond()
 }

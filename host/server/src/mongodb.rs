@@ -1,4 +1,4 @@
-//! States that an orchestrator keeps in a MongoDB, where this binary can read one.
+//! States that an orchestrator keeps in MongoDB. Reading them needs a binary with the feature `mongodb`.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -42,16 +42,16 @@ impl fmt::Debug for MongodbUri {
     }
 }
 
-/// The way into a MongoDB, and how often it is asked. Only a binary with the feature `mongodb` can use it.
+/// The connection to a MongoDB, and the interval of polls. Only a binary with the feature `mongodb` can use it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct MongodbSettings {
-    /// Its URI. The database is the one with the states; without it `emco` is read where it has any, else `mco`.
+    /// The URI. Its database holds the states. Without a database, `emco` is read if it has states, else `mco`.
     pub uri: MongodbUri,
     /// The name of a user, where the URI has none; with a password.
     pub user: Option<String>,
     /// The password of that user.
     pub password: Option<String>,
-    /// A PEM file with the authorities of its certificate. TLS is spoken where it is set.
+    /// A PEM file with the certificate authorities of the MongoDB; enables TLS.
     pub ca: Option<PathBuf>,
     /// The time between two polls.
     pub every: Duration,

@@ -1,14 +1,14 @@
-//! Room for connections among the files that the process may have open.
+//! The limit of open files, which must suffice for the connections.
 
 use kindsight_rest::Limits;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Files beside connections, at most: the store, watched folders, sources of clusters, the cache, and
-/// the pipes of four children that compile.
+/// Maximum number of open files other than connections: the store, watched folders, sources of clusters, the cache, and
+/// the pipes of four compiling children.
 const OTHER_FILES: u64 = 256;
 
-/// Raises the limit of open files so that every connection has its place, as far as the machine lets
-/// it; and lowers the limit of connections to what there is place for.
+/// Raises the limit of open files to the number that the connections need, as far as the system permits. If the limit
+/// is still too low, lowers the limit of connections.
 pub(crate) fn make_room(limits: &mut Limits) {
     let connections = limits.connections_max as u64;
     let needed = connections.saturating_add(OTHER_FILES);
@@ -37,7 +37,7 @@ pub(crate) fn make_room(limits: &mut Limits) {
     }
 }
 
-/// The most connections, where so many files can be open: at least half of them.
+/// The number of connections that fit into `files` open files: at least half of `files`.
 fn fitting(connections: u64, files: u64) -> u64 {
     let left = files.saturating_sub(OTHER_FILES).max(files / 2).max(1);
     connections.min(left)

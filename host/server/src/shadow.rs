@@ -1,4 +1,4 @@
-//! From a comparison of two sets of interpreters to the report of a shadow run.
+//! Conversion of a comparison of two sets of interpreters into the report of a shadow run.
 
 use kindsight_api::interpreters::{
     self as api, ChangeSample, ShadowFaults, ShadowLatency, ShadowReport, ShadowedVersion,
@@ -7,8 +7,8 @@ use kindsight_api::interpreters::{
 use kindsight_interpreter::{CallSnapshot, Change, Comparison, Latency, Sample};
 use kindsight_model::{Gvk, InterpreterName};
 
-/// The report of a shadow run in which the old set had `live`, or nothing of that name, and the new
-/// one `candidate`.
+/// The report of a shadow run. The old set contained `live`, if there is a live version; the new set contained
+/// `candidate`.
 ///
 /// Made for each `POST …/shadow`, and for comparisons without a server.
 pub(crate) fn shadow_report(

@@ -1,9 +1,9 @@
-//! Hash maps that are rebuilt on every change of a cluster's report.
+//! Hash maps that are rebuilt after every change of a cluster's report.
 
 use std::collections::HashMap;
 
-/// Hash map with foldhash: cheaper than the standard hasher for short names, and seeded anew in each
-/// process, since clusters choose the names.
+/// Hash map with foldhash, which is cheaper than the standard hasher for short names. Each process has its
+/// own random seed, because clusters choose the names.
 pub(crate) type Map<K, V> = HashMap<K, V, foldhash::quality::RandomState>;
 
 /// Creates a map with capacity for this many entries.

@@ -1,8 +1,8 @@
 //! Roll-up: folds many phases into one, where the worst wins.
 //!
 //! A [`Rollup`] is a commutative monoid: the result depends neither on the order of the resources nor on
-//! their grouping (by cluster, by app). So each cluster is folded once when it changes, and a query only
-//! merges the roll-ups that it selects.
+//! their grouping (by cluster, by app). So a cluster is folded once after each change, and a query only
+//! merges the selected roll-ups.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -36,19 +36,19 @@ impl Desired {
 
 /// Phases folded together, with the place of the worst resource.
 ///
-/// `P` is the place of a resource; its order decides which of several equally bad resources is named.
+/// `P` is the place of a resource. Its order decides which of several equally bad resources is named.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rollup<P> {
     counts: BTreeMap<Phase, u32>,
-    /// The worst resource that is present, or of which it is not known whether it is.
+    /// The worst resource that is present or may be present.
     present: Option<Ranked<P>>,
-    /// The first resource that is not present. Kept apart, because its severity depends on the desired
-    /// presence, which is not known when a cluster is folded.
+    /// The first resource that is not present. It is separate, because its severity depends on the desired
+    /// presence, which is unknown when a cluster is folded.
     missing: Option<P>,
 }
 
-/// A resource ordered by severity: greater is worse. Of equal severity, the first phase and then the
-/// first place is the greatest.
+/// A resource ordered by severity: greater is worse. At equal severity, the first phase and then the first
+/// place is the greatest.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Ranked<P> {
     severity: u8,
@@ -73,7 +73,7 @@ pub struct RollupResult<P> {
     pub state: &'static str,
     /// The worst phase. `Ready` and `Present` have the same severity; together they are `Ready`.
     pub phase: Phase,
-    /// The place of the worst resource; none if nothing is wrong, or there is no resource to name.
+    /// The place of the worst resource; `None` if every resource is well, or there is no resource.
     pub worst: Option<P>,
 }
 
@@ -139,7 +139,7 @@ impl<P: Ord + Clone> Rollup<P> {
     /// The result of the roll-up.
     ///
     /// Without any resource it is `Unknown`: `Ready` would be a false positive. If the resources should be
-    /// absent, those that are absent count as done, and those still present are `Terminating` or worse.
+    /// absent, absent resources do not count, and each present resource is `Terminating` or worse.
     pub fn result(&self, desired: Desired) -> RollupResult<P> {
         match desired {
             Desired::Present => self.result_where_present(),

@@ -1,4 +1,4 @@
-//! Batches: changes that a store applies together, under conditions.
+//! Batches: changes that a store applies together, if all their conditions hold.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,8 @@ mod condition;
 
 pub use condition::Condition;
 
-/// The bytes that a write or a condition counts beside its key and value.
+/// The bytes that each write and each condition adds to the size of a batch, besides its key and
+/// value.
 pub const OPERATION_BYTES: usize = 64;
 
 /// A change of one key, or of all keys under a prefix.
@@ -21,7 +22,7 @@ pub enum Write {
         /// Its new value.
         value: Vec<u8>,
     },
-    /// Removes a key; an absent one is no error.
+    /// Removes a key. If the key is absent, this is not an error.
     Delete {
         /// The key.
         key: String,
@@ -34,7 +35,7 @@ pub enum Write {
 }
 
 impl Write {
-    /// The key or prefix that is written.
+    /// The key or prefix of the write.
     pub fn key(&self) -> &str {
         match self {
             Self::Put { key, .. } | Self::Delete { key } | Self::DeletePrefix { prefix: key } => {
@@ -43,7 +44,7 @@ impl Write {
         }
     }
 
-    /// The bytes it counts in a batch.
+    /// The size of the write, in bytes, as part of the size of the batch.
     pub fn bytes(&self) -> usize {
         let value = match self {
             Self::Put { value, .. } => value.len(),
@@ -53,10 +54,10 @@ impl Write {
     }
 }
 
-/// Changes that are made together or not at all, under conditions.
+/// Changes that a store applies all together or not at all, if all conditions hold.
 ///
-/// A key is put at most once in a batch and not deleted beside it, so the order of the writes
-/// carries no meaning.
+/// A batch puts each key at most once and does not both put and delete a key. The order of the
+/// writes therefore has no effect.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Batch {
     conditions: Vec<Condition>,
@@ -64,7 +65,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// An empty batch; it changes nothing.
+    /// Makes an empty batch. Applying it changes nothing.
     pub fn new() -> Self {
         Self::default()
     }
@@ -129,28 +130,29 @@ impl Batch {
         self
     }
 
-    /// The conditions, in the order in which they were added.
+    /// The conditions, in insertion order.
     pub fn conditions(&self) -> &[Condition] {
         &self.conditions
     }
 
-    /// The writes, in the order in which they were added.
+    /// The writes, in insertion order.
     pub fn writes(&self) -> &[Write] {
         &self.writes
     }
 
-    /// The bytes it counts, as [`StoreLimits::batch_bytes`] has them.
+    /// The size of the batch in bytes, as [`StoreLimits::batch_bytes`] counts it.
     pub fn bytes(&self) -> usize {
         let conditions: usize = self.conditions.iter().map(Condition::bytes).sum();
         conditions + self.writes.iter().map(Write::bytes).sum::<usize>()
     }
 
-    /// Refuses a batch that a store with these limits may not apply. Every implementation of
-    /// [`Store::apply`] calls this first, so that all stores refuse alike.
+    /// Checks that a store with these limits may apply the batch. Every implementation of
+    /// [`Store::apply`] calls this first, so that all stores reject the same batches.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] for a value over the limit, [`Error::BatchTooLarge`] for too many writes,
-    /// conditions or bytes, [`Error::DuplicateKey`] for a key that is put twice, or put and deleted.
+    /// [`Error::TooLarge`] for a value over the limit, [`Error::BatchTooLarge`] for too many
+    /// writes, conditions or bytes, [`Error::DuplicateKey`] for a key that is put twice, or put and
+    /// deleted.
     ///
     /// [`Store::apply`]: crate::Store::apply
     pub fn check(&self, limits: StoreLimits) -> Result<()> {
@@ -197,7 +199,8 @@ impl Batch {
         })
     }
 
-    /// The key that errors about the whole batch name: of a write, else of a condition.
+    /// The key that errors about the batch name: the key of the first write, or else of the first
+    /// condition.
     pub(crate) fn first_key(&self) -> &str {
         let written = self.writes.first().map(Write::key);
         let key = written.or_else(|| self.conditions.first().map(Condition::key));
@@ -205,7 +208,7 @@ impl Batch {
     }
 }
 
-/// Refuses a value that is larger than `max` bytes.
+/// Rejects a value that is larger than `max` bytes.
 fn check_size(key: &str, bytes: usize, max: usize) -> Result<()> {
     if bytes <= max {
         return Ok(());

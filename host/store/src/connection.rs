@@ -1,13 +1,14 @@
-//! The connection between a store and what keeps its data.
+//! The connection between a store and the place of its data.
 
 /// The connection of a store, as [`Store::connection`](crate::Store::connection) reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Connection {
-    /// It answers, and every change is heard.
+    /// The store answers, and its watch receives every change.
     Connected,
-    /// It does not answer, or its changes are not heard. A store tries for ever.
+    /// The store does not answer, or its watch receives no changes. Reconnecting is tried without
+    /// end.
     Away {
-        /// The time since when it is away, in milliseconds since 1970.
+        /// The time at which the connection was lost, in milliseconds since 1970.
         since_ms: u64,
         /// The reason, as a fragment of a sentence.
         reason: String,

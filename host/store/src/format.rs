@@ -4,13 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Batch, Error, Result, Store};
 
-/// The version of the layout that this release writes: since 2, with the revisions of keys.
+/// The version of the layout that this release writes. Version 2 added the revisions of keys.
 pub const FORMAT_VERSION: u64 = 2;
 
-/// The version of the layout that is taken over: the same without revisions.
+/// The version of the layout that this release upgrades: version 2 without revisions.
 const WITHOUT_REVISIONS: u64 = 1;
 
-/// The key of the mark, a version as JSON.
+/// The key of the mark. Its value is the version as JSON.
 const KEY: &str = "/kindsight/format/";
 
 #[derive(Serialize, Deserialize)]
@@ -18,12 +18,12 @@ struct Format {
     version: u64,
 }
 
-/// Marks a new store with the version of this release, or checks the mark of an existing one. One of
-/// the version before is taken over, and refused by earlier releases from then on.
+/// Marks a new store with the version of this release, or checks the mark of an existing store.
+/// Upgrades a store of the previous version, which earlier releases reject from then on.
 ///
 /// # Errors
-/// [`Error::UnknownVersion`] when another release made the store, [`Error::Unreadable`] when the
-/// mark is damaged.
+/// [`Error::UnknownVersion`] if another release made the store, [`Error::Unreadable`] if the mark
+/// is damaged.
 pub(crate) fn establish(store: &dyn Store) -> Result<()> {
     match store.get(KEY)? {
         Some(stored) => match read(&stored)? {
@@ -34,10 +34,10 @@ pub(crate) fn establish(store: &dyn Store) -> Result<()> {
     }
 }
 
-/// Checks the mark of a store that has one.
+/// Checks the mark of a store, if the store has one.
 ///
 /// # Errors
-/// As [`establish`].
+/// The errors of [`establish`].
 pub(crate) fn check_mark(store: &dyn Store) -> Result<()> {
     match store.get(KEY)? {
         Some(stored) => match read(&stored)? {
@@ -48,12 +48,12 @@ pub(crate) fn check_mark(store: &dyn Store) -> Result<()> {
     }
 }
 
-/// Tells whether a key is that of the mark, which belongs to its store alone.
+/// Returns whether a key is the key of the mark, which is never copied between stores.
 pub(crate) fn is_mark(key: &str) -> bool {
     key == KEY
 }
 
-/// Tells whether the mark is under a prefix.
+/// Returns whether the mark is under a prefix.
 pub(crate) fn is_under(prefix: &str) -> bool {
     KEY.starts_with(prefix)
 }
@@ -65,7 +65,7 @@ fn mark(store: &dyn Store, condition: Batch) -> Result<()> {
     };
     let value = serde_json::to_vec(&format).map_err(|error| Error::Backend(Box::new(error)))?;
     match store.apply(&condition.put(KEY, value)) {
-        // Another process marked it in between: then its mark counts.
+        // Another process marked the store in between, so its mark is checked.
         Err(Error::Conflict { .. }) => check(read(&store.get(KEY)?.unwrap_or_default())?),
         done => done.map(drop),
     }

@@ -1,7 +1,7 @@
 //! The interface of a store, and its answers.
 //!
-//! A trait, because an etcd that is shared with an orchestrator is the second store beside the
-//! embedded one. `contract.rs` holds the tests that every store must pass.
+//! It is a trait because there are two implementations: the embedded store, and an etcd that is
+//! shared with an orchestrator. `contract.rs` contains the tests that every store must pass.
 
 use tokio::sync::watch::Receiver;
 
@@ -12,13 +12,14 @@ pub(crate) mod contract;
 
 /// A key-value store with keys in bytewise order.
 ///
-/// Every call blocks until the store has answered, so it belongs on a thread that may block. Shared
-/// by all threads; each call sees every batch that was acknowledged before it began.
+/// Every call blocks until the store has answered, so call it from a thread that may block. All
+/// threads can share a store. Each call sees every batch that was acknowledged before the call
+/// began.
 pub trait Store: Send + Sync {
-    /// Reads one key with its value and revisions; none when the key is absent.
+    /// Reads one key with its value and revisions. Returns `None` if the key is absent.
     fn entry(&self, key: &str) -> Result<Option<Entry>>;
 
-    /// Reads the value of one key; none when the key is absent.
+    /// Reads the value of one key. Returns `None` if the key is absent.
     fn get(&self, key: &str) -> Result<Option<Vec<u8>>> {
         Ok(self.entry(key)?.map(|entry| entry.value))
     }
@@ -26,43 +27,44 @@ pub trait Store: Send + Sync {
     /// Reads all keys that start with `prefix`, with their values, as they were at one moment.
     fn range(&self, prefix: &str) -> Result<Range>;
 
-    /// Reads all keys that start with `prefix`, without moving their values.
+    /// Reads all keys that start with `prefix`, without transferring their values.
     fn keys(&self, prefix: &str) -> Result<Keys>;
 
-    /// Writes all of `batch` or nothing, durably, if all its conditions hold, and answers the
+    /// Writes the complete `batch` durably if all its conditions hold, or else nothing. Returns the
     /// revision of the batch. Conditions are checked against the state before the batch.
     ///
     /// # Errors
     /// [`Conflict`](crate::Error::Conflict) for the first condition that does not hold,
     /// [`TooLarge`](crate::Error::TooLarge), [`BatchTooLarge`](crate::Error::BatchTooLarge) and
-    /// [`DuplicateKey`](crate::Error::DuplicateKey) for a batch that [`Batch::check`] refuses. A
-    /// batch is never split: who has more to write asks [`Store::limits`] first.
+    /// [`DuplicateKey`](crate::Error::DuplicateKey) for a batch that [`Batch::check`] rejects. A
+    /// store never splits a batch: if the data may be larger than one batch, check
+    /// [`Store::limits`] first.
     fn apply(&self, batch: &Batch) -> Result<Revision>;
 
     /// Watches every change of a key under `prefix` whose revision is greater than `after`, in
-    /// order. All changes of a batch come together. Does not block.
+    /// order. All changes of a batch are reported together. Does not block.
     ///
     /// # Errors
-    /// [`Compacted`](crate::Error::Compacted) when the store does not keep changes that far back,
-    /// or `after` is not one of its revisions: read the range again and watch from its revision.
+    /// [`Compacted`](crate::Error::Compacted) if the store does not keep changes that far back, or
+    /// if `after` is not one of its revisions: read the range again and watch from its revision.
     fn watch(&self, prefix: &str, after: Revision) -> Result<Watch>;
 
-    /// The largest values and batches that this store takes.
+    /// The largest values and batches that this store accepts.
     fn limits(&self) -> StoreLimits;
 
-    /// The connection to what keeps the data, now and whenever it changes. The embedded store is
-    /// always connected.
+    /// The connection to the data, with its current state and each change of it. The embedded store
+    /// is always connected.
     fn connection(&self) -> Receiver<Connection>;
 }
 
-/// The largest values and batches that a store takes.
+/// The largest values and batches that a store accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoreLimits {
     /// The largest value, in bytes.
     pub value_bytes: usize,
-    /// The most writes of one batch, and the most conditions.
+    /// The maximum number of writes of one batch, and of its conditions.
     pub batch_writes: usize,
-    /// The most bytes of one batch: keys and values of writes and conditions, and
+    /// The maximum number of bytes of one batch: the keys and values of writes and conditions, and
     /// [`OPERATION_BYTES`](crate::OPERATION_BYTES) for each.
     pub batch_bytes: usize,
 }
@@ -74,11 +76,12 @@ pub struct Entry {
     pub key: String,
     /// Its value.
     pub value: Vec<u8>,
-    /// The revision of the batch that put it when it was absent.
+    /// The revision of the batch that put the key when it was absent.
     pub created: Revision,
-    /// The revision of the last batch that put it.
+    /// The revision of the last batch that put the key.
     ///
-    /// Both are the default where an earlier release, which kept none, put it last.
+    /// Both revisions are the default if an earlier release, which kept no revisions, put the key
+    /// last.
     pub changed: Revision,
 }
 
@@ -87,8 +90,9 @@ pub struct Entry {
 pub struct Range {
     /// The keys with their values, in bytewise order of the keys.
     pub entries: Vec<Entry>,
-    /// The revision up to which all batches are in the entries. Newer ones may be in them too, so a
-    /// watch after it misses nothing and may report a change that was read already.
+    /// The entries contain all batches up to this revision, and may contain newer ones. A watch
+    /// after this revision therefore misses no change, but may report a change that was already
+    /// read.
     pub revision: Revision,
 }
 
@@ -97,6 +101,6 @@ pub struct Range {
 pub struct Keys {
     /// The keys, in bytewise order.
     pub keys: Vec<String>,
-    /// The revision up to which all batches are in the keys, as in [`Range::revision`].
+    /// The keys contain all batches up to this revision, as in [`Range::revision`].
     pub revision: Revision,
 }

@@ -1,8 +1,8 @@
 //! CustomResourceDefinition.
 //!
-//! The union of kstatus and Argo CD: names that are taken, a schema that is not structural, and an
-//! establishment that failed are failures. Terminating=True is Terminating also before the object
-//! itself carries a deletion time.
+//! The union of kstatus and Argo CD: conflicting names, a schema that is not structural, and a
+//! failed establishment are failures. If the condition Terminating is True, the state is
+//! Terminating even before the object itself has a deletion time.
 
 use kindsight_sdk::prelude::*;
 

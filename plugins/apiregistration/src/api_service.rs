@@ -1,7 +1,7 @@
 //! APIService.
 //!
-//! As Argo CD: an unavailable API is Pending, because the Pod that serves it is usually just starting.
-//! kstatus has no rule and calls it Current.
+//! The same as in Argo CD: an unavailable API is Pending, because usually the Pod that serves it is
+//! just starting. kstatus has no rule and calls it Current.
 
 use kindsight_sdk::prelude::*;
 

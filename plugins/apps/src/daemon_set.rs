@@ -1,9 +1,10 @@
 //! DaemonSet.
 //!
-//! As kstatus: a DaemonSet without `observedGeneration` was never observed. kstatus requires
-//! `metadata.generation` too; here it is only compared where it is reported, as some reporters leave it
-//! out and the counts tell enough. With OnDelete the controller does not replace pods, so the count of
-//! updated ones does not matter; the others do (Argo CD passes over all of them).
+//! The same as in kstatus: a DaemonSet without `observedGeneration` was never observed. kstatus
+//! also requires `metadata.generation`. Here, it is only compared if it is reported, because some
+//! reporters omit it and the counts are sufficient. With OnDelete, the controller does not replace
+//! Pods, so the count of updated Pods is ignored, but the other counts are not (Argo CD ignores all
+//! counts).
 
 use kindsight_sdk::prelude::*;
 use kindsight_sdk::standard::pods::Workload;
@@ -32,7 +33,7 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Fa
     workload.judge(verdict)
 }
 
-/// Returns whether Pods of an older template remain until somebody deletes them.
+/// Returns whether Pods of an older template remain until a user deletes them.
 fn is_by_hand(object: &Object<'_>) -> bool {
     object.at("/spec/updateStrategy/type").text() == Some("OnDelete")
 }

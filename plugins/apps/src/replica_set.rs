@@ -1,6 +1,7 @@
 //! ReplicaSet.
 //!
-//! Pods that cannot be created are a failure, as in Argo CD (kstatus waits); the counts are kstatus'.
+//! Pods that cannot be created are a failure, as in Argo CD (kstatus waits). The counts are the
+//! same as in kstatus.
 
 use kindsight_sdk::prelude::*;
 use kindsight_sdk::standard::pods::Workload;

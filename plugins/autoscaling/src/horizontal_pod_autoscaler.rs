@@ -1,11 +1,12 @@
 //! HorizontalPodAutoscaler.
 //!
-//! Argo CD's signals, read with their status (it looks at the reasons alone): a target that cannot be
-//! scaled is a failure at once. Metrics fail for minutes whenever Pods are new, so that is a failure
-//! only when it is known to last (argo-cd#6287); an invalid spec does not get that time. Ready requires both
-//! `AbleToScale` and `ScalingActive`, where Argo CD requires one of them.
+//! The signals are the same as in Argo CD, but are read with their status (Argo CD only checks the
+//! reasons). If the target cannot be scaled, this is a failure immediately. Metrics are missing for
+//! minutes whenever Pods are new, so missing metrics are a failure only after a grace period
+//! (argo-cd#6287). An invalid spec has no grace period. Ready requires both `AbleToScale` and
+//! `ScalingActive`, while Argo CD requires one of them.
 //!
-//! v1 keeps its conditions in an annotation, as JSON text.
+//! v1 contains its conditions in an annotation, as JSON text.
 
 use kindsight_sdk::prelude::*;
 
@@ -27,7 +28,7 @@ pub(crate) const SETTINGS_SCHEMA: &str = r#"{
 
 const V1_CONDITIONS: &str = "autoscaling.alpha.kubernetes.io/conditions";
 
-/// Reasons of `ScalingActive` that only a change of the spec clears.
+/// Reasons of `ScalingActive` that require a change of the spec.
 const WRONG_SPEC: [&str; 3] = [
     "InvalidSelector",
     "AmbiguousSelector",
@@ -107,7 +108,7 @@ fn inactive(active: Condition<'_>, grace_ms: i64, now_ms: i64) -> Verdict {
             let deadline_ms = since_ms.saturating_add(grace_ms);
             Verdict::pending_until(deadline_ms, now_ms, reason, message).since(since_ms)
         }
-        // It may have lost them just now.
+        // The metrics may have been lost just now.
         None => Verdict::pending(reason, message),
     }
 }

@@ -1,10 +1,15 @@
 //! CronJob.
 //!
-//! As Argo CD (kstatus has no rule): the last run decides. Four states differ: a suspended CronJob is
-//! Suspended (planned in Argo CD, argo-cd#24428); one that ran without a recorded success is Present,
-//! because old clusters do not record success; one whose last run failed is Degraded, because the next
-//! run comes by itself and Failed is noisy (argo-cd#25551); and one without status is as one that has
-//! yet to run, as the controller writes nothing before the first run is due.
+//! The same as in Argo CD (kstatus has no rule): the last run determines the state. Four states
+//! differ:
+//!
+//! - A suspended CronJob is Suspended (planned in Argo CD, argo-cd#24428).
+//! - A CronJob that ran without a recorded success is Present, because old clusters do not record
+//!   success.
+//! - A CronJob whose last run failed is Degraded, because the next run starts automatically and
+//!   Failed would cause too many alerts (argo-cd#25551).
+//! - A CronJob without a status is treated as one that has not run yet, because the controller
+//!   writes nothing before the first run is due.
 
 use kindsight_sdk::prelude::*;
 

@@ -1,9 +1,10 @@
 //! Job.
 //!
-//! The conditions decide, and only when they are True: Argo CD only checks that they exist. A running
-//! Job is Pending as in Flux and Helm; kstatus calls it Current, and so tells only that a Job was
-//! started. Pods that cannot start are a failure, as in no other tool: the Job would wait for ever. Those
-//! that crash are not, as a Job tries again, up to its own limit.
+//! The conditions determine the state, and only if they are True: Argo CD only checks that they
+//! exist. A running Job is Pending, as in Flux and Helm; kstatus calls it Current, which only shows
+//! that the Job was started. Pods that cannot start are a failure, unlike in other tools, because
+//! the Job would wait without end. Pods that crash are not a failure, because a Job retries up to
+//! its own limit.
 
 use kindsight_sdk::prelude::*;
 use kindsight_sdk::standard::pods::Workload;
@@ -38,7 +39,7 @@ fn by_conditions(object: &Object<'_>) -> Verdict {
         return Verdict::succeeded("Completed", complete.message().to_owned())
             .since(complete.since_ms());
     }
-    // FailureTarget comes first and is as final; Failed follows when the last Pod is gone.
+    // FailureTarget is set first and is also final. Failed follows when the last Pod has ended.
     if let Some(failed) = is_true("Failed").or_else(|| is_true("FailureTarget")) {
         return Verdict::failed(failed.reason_or("Failed"), failed.message().to_owned())
             .since(failed.since_ms());

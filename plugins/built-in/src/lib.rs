@@ -1,7 +1,7 @@
-//! The interpreters that ship inside the binary, as Wasm components.
+//! The interpreters inside the binary, as Wasm components.
 //!
-//! The build script builds every crate beside this one for `wasm32-unknown-unknown` and makes a
-//! component of it, so that plain `cargo run` and `cargo test` need no earlier step.
+//! The build script builds every crate in the folders beside this one for `wasm32-unknown-unknown`
+//! and converts it to a component, so that `cargo run` and `cargo test` need no preparation.
 
 /// One built-in interpreter.
 #[derive(Debug, Clone, Copy)]
@@ -12,7 +12,7 @@ pub struct BuiltIn {
     pub wasm: &'static [u8],
 }
 
-/// All of them, in order of name.
+/// All built-in interpreters, in order of name.
 pub static BUILT_IN: &[BuiltIn] = include!(concat!(env!("OUT_DIR"), "/guests.rs"));
 
 /// The built-in interpreter from the folder `plugins/<name>`.

@@ -1,7 +1,7 @@
 //! Namespace.
 //!
-//! No other tool has a rule. The phase decides; a Namespace that stays Terminating explains it in the
-//! conditions that namespace deletion sets.
+//! No other tool has a rule. The phase determines the state. If a Namespace remains Terminating,
+//! the conditions that the deletion sets contain the cause.
 
 use kindsight_sdk::prelude::*;
 
@@ -23,7 +23,7 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
     }
 }
 
-/// Message of a deletion: the content, finalizers or failed discovery it waits for.
+/// The message of a deletion: the content, finalizers or failed discovery for which it waits.
 fn obstacles(object: &Object<'_>) -> String {
     let obstacles = object
         .conditions()

@@ -1,8 +1,8 @@
 //! Node.
 //!
-//! The condition `Ready`, as kstatus reads it, except that Unknown stays Unknown: the control plane
-//! has lost the kubelet, which tells nothing about the Node. Cordoned is a reason and not a state,
-//! because its Pods keep running.
+//! The condition `Ready`, as in kstatus, except that Unknown remains Unknown: the control plane has
+//! lost the connection to the kubelet, so the state of the Node is not known. Cordoned is a reason
+//! and not a state, because the Pods of the Node keep running.
 
 use kindsight_sdk::prelude::*;
 

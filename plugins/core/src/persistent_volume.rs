@@ -1,7 +1,7 @@
 //! PersistentVolume.
 //!
-//! No other tool has a rule. Released is Present: the data is kept until somebody decides about it,
-//! and nothing is wrong.
+//! No other tool has a rule. Released is Present: the data is kept until a user decides about it,
+//! and this is not a problem.
 
 use kindsight_sdk::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Pod.
 //!
-//! The rule is the SDK's, where owners of Pods use it too.
+//! The rule is in the SDK, because owners of Pods use it too.
 
 use kindsight_sdk::prelude::*;
 use kindsight_sdk::standard::pods;

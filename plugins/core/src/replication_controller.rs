@@ -1,6 +1,7 @@
 //! ReplicationController.
 //!
-//! As a ReplicaSet: kstatus' counts, and Argo CD's Failed for Pods that cannot be created.
+//! The same as a ReplicaSet: the counts of kstatus, and Argo CD's Failed for Pods that cannot be
+//! created.
 
 use kindsight_sdk::prelude::*;
 use kindsight_sdk::standard::pods::Workload;

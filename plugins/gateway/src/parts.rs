@@ -1,27 +1,28 @@
-//! Parts of an object with conditions of their own, and the verdict on all of them.
+//! Parts of an object with their own conditions, and the verdict on all of them.
 
 use kindsight_sdk::prelude::*;
 
-/// Conditions that somebody has to act on when they are False.
+/// Conditions that require a change by a user if they are False.
 const VERDICTS_OF_THE_CONTROLLER: [&str; 2] = ["ResolvedRefs", "Accepted"];
 
-/// Conditions that become True by themselves, wherever a controller reports them.
+/// Conditions that become True without intervention, in any part that reports them.
 const REPORTED: [&str; 3] = ["Accepted", "ResolvedRefs", "Programmed"];
 
 /// A Gateway or one of its listeners, one parent of a route, one ancestor of a policy.
 #[derive(Clone, Copy)]
 pub(crate) struct Part<'a> {
-    /// The sort of part.
+    /// The kind of part.
     pub(crate) what: &'static str,
-    /// Holds the part's `name`; none for the object itself.
+    /// The node that contains the part's `name`, or `None` for the object itself.
     pub(crate) named_by: Option<Node<'a>>,
-    /// Its conditions of this generation.
+    /// The conditions of the part for the present generation.
     pub(crate) conditions: Conditions<'a>,
-    /// The condition without which there is no evidence.
+    /// The condition that is required as evidence.
     pub(crate) required: Option<&'static str>,
 }
 
-/// The worst verdict of any part, unless all are well: refused comes before unconfirmed.
+/// The worst verdict of any part, unless all are ready. A refused part has priority over an
+/// unconfirmed one.
 #[expect(
     single_use_lifetimes,
     reason = "an anonymous one in `impl Trait` is unstable"
@@ -54,7 +55,7 @@ impl Part<'_> {
         waiting.or_else(|| self.unreported())
     }
 
-    /// Pending, because the required condition is missing or of an older generation.
+    /// Pending, because the required condition is missing or belongs to an older generation.
     fn unreported(&self) -> Option<Verdict> {
         let name = self.required?;
         if self.conditions.find(name).is_some() {
@@ -74,7 +75,7 @@ impl Part<'_> {
         };
         let (what, name) = (self.what, named_by.get("name").text_or_empty());
         match named_by.get("sectionName").text() {
-            // A listener's status has no such member.
+            // The status of a listener has no such member.
             Some(section) => format!("{what} {name}, section {section}: {message}"),
             None => format!("{what} {name}: {message}"),
         }

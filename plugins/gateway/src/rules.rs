@@ -1,10 +1,13 @@
 //! One rule per Kind: its parts, and the conditions they must report.
 //!
-//! As Argo CD's scripts, which do not cover TLS, TCP and UDP routes. Conditions of an older generation
-//! do not count. Three things are stricter: a Gateway must report Programmed and any other Kind
-//! Accepted, where Argo CD takes a missing condition for True; a refused listener fails its
-//! Gateway also while that is being programmed; and a route waits for each parent its spec names, where
-//! Argo CD is content with the parents that answer.
+//! The same as in Argo CD's scripts, which do not cover TLS, TCP and UDP routes. Conditions of an
+//! older generation do not count. Three rules are stricter:
+//!
+//! - A Gateway must report Programmed, and any other Kind must report Accepted. Argo CD treats a
+//!   missing condition as True.
+//! - A refused listener makes its Gateway Failed even while the Gateway is being programmed.
+//! - A route waits for each parent that its spec names. For Argo CD, the parents that answer are
+//!   sufficient.
 
 use kindsight_sdk::prelude::*;
 
@@ -15,7 +18,7 @@ pub(crate) fn gateway_class(object: &Object<'_>) -> Verdict {
     judge(object, "Accepted", std::iter::once(own(object, "Accepted")))
 }
 
-/// Gateway and `ListenerSet`: its own conditions, then those of each listener.
+/// The rule of Gateway and `ListenerSet`: its own conditions, then the conditions of each listener.
 pub(crate) fn gateway(object: &Object<'_>) -> Verdict {
     let listeners = object.at("/status/listeners").items();
     let listeners = listeners.map(|listener| Part {
@@ -28,8 +31,9 @@ pub(crate) fn gateway(object: &Object<'_>) -> Verdict {
     judge(object, "Programmed", own.chain(listeners))
 }
 
-/// Every parent in the spec must have an answer, but not a current one: parents whose conditions are all
-/// of an older generation belong to a controller that is slow, or gone. One current parent is enough.
+/// Every parent in the spec must have an answer, but not a current one: if all conditions of a
+/// parent are of an older generation, its controller is slow or was removed. One current parent is
+/// sufficient.
 pub(crate) fn route(object: &Object<'_>) -> Verdict {
     let parents = object.at("/status/parents").items();
     let current = parents.filter(|parent| !object.conditions_of(*parent).are_all_stale());
@@ -61,7 +65,7 @@ pub(crate) fn backend_tls_policy(object: &Object<'_>) -> Verdict {
     judge(object, "Accepted", parts)
 }
 
-/// The parts are gone through anew for each question: a status may list very many.
+/// Each question iterates over the parts again, because a status may contain very many of them.
 fn judge<'a>(
     object: &Object<'a>,
     reason: &'static str,
@@ -79,7 +83,7 @@ fn judge<'a>(
         .unwrap_or_else(|| Verdict::ready(reason, ""))
 }
 
-/// Present, where the generation cannot be compared with that of the conditions.
+/// Present, if the generation cannot be compared with the generation of the conditions.
 fn unclear(object: &Object<'_>) -> Option<Verdict> {
     let generation = object.at("/metadata/generation");
     let is_clear = !generation.is_present() || generation.integer().is_some();
@@ -87,7 +91,7 @@ fn unclear(object: &Object<'_>) -> Option<Verdict> {
     (!is_clear).then(|| Verdict::present("NumberUnclear", message))
 }
 
-/// The object's own conditions.
+/// The conditions of the object itself.
 fn own<'a>(object: &Object<'a>, required: &'static str) -> Part<'a> {
     Part {
         what: "",

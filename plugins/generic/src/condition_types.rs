@@ -1,32 +1,32 @@
 //! Roles of condition types: the meaning of their status.
 //!
-//! The polarity of a condition is nowhere in the object but in the name of its type. The tables are
-//! those of wrangler (Rancher) and kubectl-status, merged with the 196 types that occur in Argo CD's
-//! examples. A type is compared word by word, without its domain.
+//! Only the name of a condition's type shows its polarity. The tables are taken from wrangler
+//! (Rancher) and kubectl-status, merged with the 196 types in Argo CD's examples. A type is
+//! compared word by word, without its domain.
 
 use crate::evidence::Outweighed;
 use crate::words::{entry, has, is_denied, is_negated, tokens};
 
-/// Meaning of a condition's status.
+/// The meaning of a condition's status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Sums the object up: True is ready.
+    /// A summary of the object: True is ready.
     Summary,
-    /// As [`Role::Summary`], but True means only that it has ended.
+    /// The same as [`Role::Summary`], but True means only that the object has ended.
     End,
-    /// One aspect of the whole object. True is enough where there is no summary.
+    /// One aspect of the complete object. True is sufficient if there is no summary.
     Verdict,
-    /// As [`Role::Verdict`], and False means that it was refused.
+    /// The same as [`Role::Verdict`], but False means that the object was refused.
     Acceptance,
-    /// Must be True for the whole object, but is not sufficient.
+    /// A step that must be True for the complete object, but is not sufficient.
     Step,
-    /// Must be True for a part of the object.
+    /// A condition that must be True for a part of the object.
     Part,
-    /// True is a failure.
+    /// An abnormal condition: True is a failure.
     Abnormal,
-    /// True is a change that is under way.
+    /// A transition: True means that a change is in progress.
     Transition,
-    /// True is stopped on purpose.
+    /// A pause: True means that the object was stopped on purpose.
     Pause,
     /// An unknown type.
     Other,
@@ -42,7 +42,7 @@ impl Role {
     }
 }
 
-/// Roles of whole types, sorted.
+/// Roles of complete types, sorted.
 const WHOLE: &[(&str, Role)] = &[
     ("accepted", Role::Acceptance),
     ("admitted", Role::Acceptance),
@@ -67,7 +67,7 @@ const WHOLE: &[(&str, Role)] = &[
     ("synced", Role::Acceptance),
 ];
 
-/// Roles by the last word of a type, unless the whole type is listed; sorted.
+/// Roles by the last word of a type, unless the complete type is listed; sorted.
 const ENDINGS: &[(&str, Role)] = &[
     ("accepted", Role::Part),
     ("advertised", Role::Part),
@@ -137,7 +137,7 @@ const ENDINGS: &[(&str, Role)] = &[
     ("warning", Role::Other),
 ];
 
-/// Words that make a type a failure wherever they occur, unless it ends in a good word.
+/// Words that make a type a failure at any position, unless it ends with a good word.
 const ABNORMAL: &[&str] = &[
     "blocked",
     "conflict",
@@ -171,18 +171,18 @@ const ABNORMAL: &[&str] = &[
     "violated",
 ];
 
-/// Particles after the word that counts: `ScalingUp`, `RollingOut`.
+/// Particles that follow the significant word: `ScalingUp`, `RollingOut`.
 const PARTICLES: &[&str] = &["down", "out", "over", "up"];
 
-/// Words of [`ABNORMAL`] for an attempt that failed: it may have succeeded since.
+/// Words of [`ABNORMAL`] for a failed attempt. A later attempt may have succeeded.
 const ATTEMPTS: &[&str] = &[
     "error", "errored", "errors", "failed", "failure", "failures",
 ];
 
-/// Words of [`ABNORMAL`] for something that is referred to and not there: it may not be needed.
+/// Words of [`ABNORMAL`] for a reference to a missing object, which may not be needed.
 const REFERENCES: &[&str] = &["mismatch", "missing", "orphan", "orphaned"];
 
-/// Words for the work of a controller, in types and reasons that say it is paused.
+/// Words for the work of a controller, in types and reasons that report a pause.
 const WORK: &[&str] = &[
     "reconcile",
     "reconciler",
@@ -194,7 +194,7 @@ const WORK: &[&str] = &[
     "syncing",
 ];
 
-/// Role of a condition type.
+/// The role of a condition type.
 pub(crate) fn role(name: &str) -> Role {
     let tokens = tokens(without_domain(name));
     let whole = tokens.concat();
@@ -208,7 +208,8 @@ pub(crate) fn role(name: &str) -> Role {
     let last = from_the_end.find(|token| !PARTICLES.contains(token));
     if let Some(role) = last.and_then(|last| entry(ENDINGS, last)) {
         return match role {
-            // NoPodsReady and PartiallyAvailable are on their way while they are True.
+            // NoPodsReady and PartiallyAvailable mean that a change is in progress while they are
+            // True.
             role if role.is_positive() && is_negated(&tokens) => Role::Transition,
             Role::Part if tokens.len() == 1 => Role::Step,
             role => role,
@@ -222,14 +223,14 @@ pub(crate) fn role(name: &str) -> Role {
     }
 }
 
-/// Evidence that outweighs the failure that a condition of that type reports. Types of one word, such as
-/// `Degraded`, are about the whole object, and nothing outweighs them.
+/// The evidence that outweighs a failure in a condition of this type. Types of one word, such as
+/// `Degraded`, are about the complete object and cannot be outweighed.
 pub(crate) fn outweighed(name: &str) -> Outweighed {
     let tokens = tokens(without_domain(name));
     let abnormal = tokens.iter().map(String::as_str);
     let abnormal: Vec<_> = abnormal.filter(|token| has(ABNORMAL, token)).collect();
     let are_all = |words: &[&str]| abnormal.iter().all(|token| words.contains(token));
-    // A quota or a webhook refuses Pods, as for the Kinds with a rule.
+    // A quota or a webhook refuses Pods, as for the Kinds with their own rules.
     if tokens.len() < 2 || tokens.concat() == "replicafailure" {
         Outweighed::Never
     } else if !abnormal.is_empty() && are_all(REFERENCES) {
@@ -241,14 +242,14 @@ pub(crate) fn outweighed(name: &str) -> Outweighed {
     }
 }
 
-/// Returns whether a reason says that the controller's work on the object is paused.
+/// Returns whether a reason reports that the controller's work on the object is paused.
 pub(crate) fn is_pause_of_work(reason: &str) -> bool {
-    // Most reasons need no look at their words.
+    // Fast path: most reasons do not contain these endings.
     let endings = ["aused", "AUSED", "uspended", "USPENDED"];
     endings.iter().any(|ending| reason.contains(ending)) && pauses_work(&tokens(reason))
 }
 
-/// `ReconciliationPaused`, and not `PausedPodsMissing` or `ReconciliationNotPaused`.
+/// True for `ReconciliationPaused`, but not for `PausedPodsMissing` or `ReconciliationNotPaused`.
 fn pauses_work(tokens: &[String]) -> bool {
     let any = |words: &[&str]| tokens.iter().any(|token| words.contains(&token.as_str()));
     any(&["paused", "suspended"]) && any(WORK) && !any(ABNORMAL) && !is_negated(tokens)

@@ -1,4 +1,4 @@
-//! Evidence from conditions, one by one and together.
+//! Evidence from conditions, individually and in combination.
 
 mod claim;
 
@@ -10,8 +10,9 @@ use crate::evidence::{Evidence, Says};
 use crate::words::{Meaning, is_under_way, meaning};
 use claim::Claim;
 
-/// Evidence from a list of conditions; empty where none of them is evidence. `is_settled`: whether something
-/// else shows that a change is done that a condition still lists as True.
+/// Evidence from a list of conditions. Empty if no condition is evidence. `is_settled` returns
+/// whether other evidence shows that a change is complete although a condition still lists it as
+/// True.
 pub(crate) fn evidence(
     holder: Node<'_>,
     generation: Option<i64>,
@@ -35,8 +36,8 @@ pub(crate) fn evidence(
     read.chain(is_history.then(history)).collect()
 }
 
-/// Evidence that the object is paused, whatever generation it is of: while a controller leaves an object
-/// alone, it does not observe newer generations either.
+/// Evidence that the object is paused, regardless of the condition's generation: while a controller
+/// ignores an object, it does not observe newer generations either.
 pub(crate) fn pause(holder: Node<'_>) -> Option<Evidence> {
     let is_pause = |claim: &Claim<'_>| match claim.role {
         Role::Pause => claim.is(ConditionStatus::True),
@@ -47,21 +48,21 @@ pub(crate) fn pause(holder: Node<'_>) -> Option<Evidence> {
     Some(pause.evidence(Says::Suspended))
 }
 
-/// Pending: some conditions are of an older generation, and this one has no summary.
+/// Pending: some conditions are of an older generation, and the present one has no summary.
 fn history() -> Evidence {
     let message = "the conditions are of an older generation";
     Evidence::new(Says::Pending, &["GenerationNotObserved"], message)
 }
 
-/// Returns whether any condition of this generation that should be True is True.
+/// Returns whether any positive condition of this generation is True.
 pub(crate) fn any_holds(holder: Node<'_>, generation: Option<i64>) -> bool {
     claims(holder.get("conditions")).any(|claim| {
         claim.role.is_positive() && claim.is(ConditionStatus::True) && !claim.is_stale(generation)
     })
 }
 
-/// Returns whether every status in the list is a string, as the API requires. One of another type
-/// was not written by a controller.
+/// Returns whether every status in the list is a string, as the API requires. A status of a
+/// different type was not written by a controller.
 pub(crate) fn are_genuine(holder: Node<'_>) -> bool {
     let mut items = holder.get("conditions").items();
     items.all(|item| {
@@ -70,13 +71,13 @@ pub(crate) fn are_genuine(holder: Node<'_>) -> bool {
     })
 }
 
-/// Returns whether any condition names the generation it was set for.
+/// Returns whether any condition contains the generation for which it was set.
 pub(crate) fn name_a_generation(holder: Node<'_>) -> bool {
     let mut items = holder.get("conditions").items();
     items.any(|item| item.get("observedGeneration").is_present())
 }
 
-/// Pending for an empty list: the Kind has conditions, and none is set yet.
+/// Pending for an empty list: the Kind has conditions, but none is set yet.
 fn empty(list: Node<'_>) -> Vec<Evidence> {
     if !list.is_array() {
         return Vec::new();
@@ -85,7 +86,7 @@ fn empty(list: Node<'_>) -> Vec<Evidence> {
     vec![Evidence::new(Says::Pending, &["NoConditionsYet"], message)]
 }
 
-/// Units of effort that the look at one condition takes, without its texts.
+/// Units of effort for one condition, without its texts.
 const UNITS_PER_CONDITION: usize = 8;
 
 fn claims(list: Node<'_>) -> impl Iterator<Item = Claim<'_>> {
@@ -98,7 +99,7 @@ fn claims(list: Node<'_>) -> impl Iterator<Item = Claim<'_>> {
         .map(|(name, node)| Claim::new(name, node))
 }
 
-/// `None` without a summary, else whether every summary is True.
+/// `None` without a summary, or else whether every summary is True.
 fn sums_up(claims: &[Claim<'_>]) -> Option<bool> {
     let mut summaries = claims
         .iter()
@@ -108,7 +109,7 @@ fn sums_up(claims: &[Claim<'_>]) -> Option<bool> {
     Some(summaries.all(|claim| claim.is(ConditionStatus::True)))
 }
 
-/// Evidence from one condition. `summed_up`: the result of [`sums_up`].
+/// Evidence from one condition. `summed_up` is the result of [`sums_up`].
 fn read(
     claim: Claim<'_>,
     summed_up: Option<bool>,
@@ -130,7 +131,7 @@ fn read(
     says.map(|says| claim.evidence(says))
 }
 
-/// A positive condition that is True, unless its own reason says otherwise.
+/// Evidence from a positive condition that is True, unless its own reason contradicts it.
 fn holds(claim: Claim<'_>) -> Says {
     match (claim.role, meaning(claim.reason())) {
         (Role::End, Some(Meaning::Failed)) => Says::Failed,
@@ -140,7 +141,7 @@ fn holds(claim: Claim<'_>) -> Says {
     }
 }
 
-/// A positive condition that is False or Unknown.
+/// Evidence from a positive condition that is False or Unknown.
 fn does_not_hold(claim: Claim<'_>) -> Says {
     let is_false = claim.is(ConditionStatus::False);
     match claim.why() {
@@ -150,7 +151,7 @@ fn does_not_hold(claim: Claim<'_>) -> Says {
     }
 }
 
-/// A positive condition beside the summary, or without one.
+/// Evidence from a positive condition in addition to a summary, or without a summary.
 fn detail(claim: Claim<'_>, summed_up: Option<bool>) -> Option<Says> {
     match claim.status {
         ConditionStatus::True => None,
@@ -170,13 +171,13 @@ fn detail_missing(claim: Claim<'_>, is_ready: bool) -> Option<Says> {
         (true, true) if is_part => Some(Says::Doubtful),
         (true, _) => Some(Says::Failed),
         (false, false) => Some(Says::Pending),
-        // Parts that are switched off are False for good.
+        // Conditions of parts that are switched off are permanently False.
         (false, true) if is_part => None,
         (false, true) => Some(Says::Doubtful),
     }
 }
 
-/// An abnormal condition that is True.
+/// Evidence from an abnormal condition that is True.
 fn abnormal(claim: Claim<'_>) -> Option<Says> {
     match claim.severity() {
         Some("Info") => None,
@@ -185,8 +186,8 @@ fn abnormal(claim: Claim<'_>) -> Option<Says> {
     }
 }
 
-/// A change that is under way, paused, given up or done. Its own word that it is done is not enough while
-/// it is True.
+/// Evidence from a change that is in progress, paused, given up or complete. While the condition is
+/// True, its own statement that the change is complete is not sufficient.
 fn transition(claim: Claim<'_>, is_settled: &dyn Fn() -> bool) -> Option<Says> {
     match (claim.status, claim.why()) {
         (_, Some(Meaning::Suspended)) => Some(Says::Suspended),
@@ -198,8 +199,8 @@ fn transition(claim: Claim<'_>, is_settled: &dyn Fn() -> bool) -> Option<Says> {
     }
 }
 
-/// A condition of an unknown type: False is a failure only where its reason says so (its message is
-/// not enough) and no summary is True.
+/// Evidence from a condition of an unknown type. False is a failure only if its reason is one (its
+/// message is not sufficient) and no summary is True.
 fn other(claim: Claim<'_>, summed_up: Option<bool>) -> Option<Says> {
     let failed =
         claim.is(ConditionStatus::False) && meaning(claim.reason()) == Some(Meaning::Failed);

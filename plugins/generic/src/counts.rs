@@ -1,14 +1,15 @@
-//! Counts below their target. Full counts are no evidence: it is unknown what they count.
+//! Counts below their target. Full counts are no evidence, because their meaning is unknown.
 
 use kindsight_sdk::prelude::*;
 
 use crate::effort;
 use crate::evidence::{Evidence, Says};
 
-/// Prefixes of counts whose target is the count named by the rest: `readyReplicas` of `replicas`.
+/// Prefixes of counts whose target is the count with the remaining name: `readyReplicas` and
+/// `replicas`.
 const PREFIXES: &[&str] = &["ready", "available", "updated", "healthy"];
 
-/// Counts and their targets whose names do not follow the pattern.
+/// Counts and targets whose names do not follow this pattern.
 const PAIRS: &[(&str, &str)] = &[
     ("numberReady", "desiredNumberScheduled"),
     ("numberAvailable", "desiredNumberScheduled"),
@@ -27,23 +28,23 @@ pub(crate) fn evidence(object: &Object<'_>) -> Vec<Evidence> {
         .collect()
 }
 
-/// Returns whether there are counts, each with a target above 0 that it has reached.
+/// Returns whether there are counts and each has reached a target above 0.
 pub(crate) fn are_full(object: &Object<'_>) -> bool {
     let mut counts = compared(object).peekable();
     counts.peek().is_some() && counts.all(|(_, have, want)| have >= want && want > 0)
 }
 
-/// Returns whether the counts are full, and one of them is not of ready ones alone: the ready ones may be
-/// those from before a change.
+/// Returns whether the counts are full, and at least one of them counts more than ready replicas,
+/// because the ready replicas may be of an earlier revision.
 pub(crate) fn have_settled(object: &Object<'_>) -> bool {
     let is_of_the_change = |name: &str| name.contains("vailable") || name.contains("pdated");
     are_full(object) && compared(object).any(|(name, ..)| is_of_the_change(name))
 }
 
-/// Counts: name, value and target.
+/// The counts with their names, values and targets.
 fn compared<'a>(object: &Object<'a>) -> impl Iterator<Item = (&'a str, i64, i64)> + use<'a> {
     let (spec, status) = (object.spec(), object.status());
-    // A target is looked for among all members.
+    // A target is searched among all members.
     let units = status.members().count();
     let named = status.members().filter_map(move |(name, have)| {
         let have = have.integer()?;
@@ -55,12 +56,13 @@ fn compared<'a>(object: &Object<'a>) -> impl Iterator<Item = (&'a str, i64, i64)
     named.chain(fractions)
 }
 
-/// Target of a count. To look for it in the status takes that many units of effort.
+/// The target of a count. The search in the status takes this number of units of effort.
 fn target(spec: Node<'_>, status: Node<'_>, name: &str, units: usize) -> Option<i64> {
     if let Some((_, whole)) = PAIRS.iter().find(|(part, _)| *part == name) {
         return status.get(whole).integer();
     }
-    // What is there now is compared with what is desired alone: others may count another revision.
+    // A current count is only compared with the desired count, because others may count a different
+    // revision.
     let current = name.strip_prefix("current");
     let mut prefixes = PREFIXES.iter();
     let what = current.or_else(|| prefixes.find_map(|prefix| name.strip_prefix(prefix)))?;
@@ -88,7 +90,7 @@ fn uncapitalised(name: &str) -> String {
     first.into_iter().chain(chars).collect()
 }
 
-/// `"0/1"` in a member whose name contains `ready` or `replicas`.
+/// A value such as `"0/1"` in a member whose name contains `ready` or `replicas`.
 fn fraction<'a>(name: &'a str, text: &str) -> Option<(&'a str, i64, i64)> {
     let lower = name.to_ascii_lowercase();
     if !lower.contains("ready") && !lower.contains("replicas") {
@@ -98,14 +100,14 @@ fn fraction<'a>(name: &'a str, text: &str) -> Option<(&'a str, i64, i64)> {
     Some((name, have.trim().parse().ok()?, want.trim().parse().ok()?))
 }
 
-/// Returns whether the status counts replicas, whose target only the spec has.
+/// Returns whether the status counts replicas and only the spec contains their target.
 pub(crate) fn are_reported(object: &Object<'_>) -> bool {
     ["replicas", "readyReplicas", "availableReplicas"]
         .iter()
         .any(|count| object.status().get(count).is_present())
 }
 
-/// Returns whether every replica count is a number. One that is not may be below its target.
+/// Returns whether every replica count is a number. Any other value may be below its target.
 pub(crate) fn are_clear(object: &Object<'_>) -> bool {
     let counts = object.status().members().filter(|(name, _)| {
         let what = PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix));

@@ -1,26 +1,26 @@
-//! Evidence from members of the status other than conditions: phases, states, healths, flags and
-//! errors.
+//! Evidence from members of the status other than conditions: phases, states, health values, flags
+//! and errors.
 
 use kindsight_sdk::prelude::*;
 
 use crate::evidence::{Evidence, Says};
 use crate::words::{Meaning, meaning, tokens};
 
-/// Last words of member names whose value is the state of the object.
+/// Last words of the names of members whose value is the state of the object.
 const STATE_ENDINGS: &[&str] = &["health", "phase", "stage", "state", "status"];
 
-/// First words of member names that refer to another time than now.
+/// First words of the names of members that refer to a different time.
 const OTHER_TIMES: &[&str] = &[
     "desired", "expected", "initial", "old", "previous", "target",
 ];
 
-/// Words in member names that refer to another time or another object.
+/// Words in the names of members that refer to a different time or a different object.
 const NOT_CURRENT: &[&str] = &["conditions", "history", "transition"];
 
 /// Other names of members whose value is the state of the object.
 const STATE_NAMES: &[&str] = &["compliant"];
 
-/// Flags, with their signal when true and when false.
+/// Flags, with their signals if true and if false.
 const FLAGS: &[(&str, Option<Says>, Option<Says>)] = &[
     ("ready", Some(Says::Ready), Some(Says::Pending)),
     ("readyToUse", Some(Says::Ready), Some(Says::Pending)),
@@ -38,8 +38,8 @@ const FLAGS: &[(&str, Option<Says>, Option<Says>)] = &[
     ("suspended", Some(Says::Suspended), None),
 ];
 
-/// Members that are set only after an error: a text, or an object with a message. They mean not
-/// ready; whether the controller gave up or retries is up to the state.
+/// Members that are set only after an error: a text, or an object with a message. They mean that
+/// the object is not ready. The state shows whether the controller retries.
 const ERRORS: &[&str] = &[
     "errMsg",
     "error",
@@ -50,7 +50,7 @@ const ERRORS: &[&str] = &[
     "failureReason",
 ];
 
-/// Members of a task, which ends: its `running` is not ready yet.
+/// Members of a task, which ends. If it is `running`, it is not ready yet.
 const TASK_MARKS: &[&str] = &[
     "completionTime",
     "endTime",
@@ -61,11 +61,11 @@ const TASK_MARKS: &[&str] = &[
     "startedAt",
 ];
 
-/// Members whose value is the state of the whole object and not of a part.
+/// Members whose value is the state of the complete object and not of a part.
 const WHOLE_STATES: &[&str] = &["currentState", "health", "phase", "state", "status"];
 
-/// Evidence from the status itself, without its conditions. `corroborated`: whether something else in
-/// it shows that something works.
+/// Evidence from the status itself, without its conditions. `corroborated` is whether other
+/// evidence in it shows health.
 pub(crate) fn evidence(status: Node<'_>, corroborated: bool) -> Vec<Evidence> {
     let mut evidence = words(status, corroborated);
     evidence.extend(flags(status));
@@ -73,8 +73,9 @@ pub(crate) fn evidence(status: Node<'_>, corroborated: bool) -> Vec<Evidence> {
     evidence
 }
 
-/// Evidence from the state words of one object. An unknown word speaks against Ready, as it may mean
-/// anything; a failed part (`lastBackupStatus`) does no more than that where the whole is good.
+/// Evidence from the state words of one object. An unknown word is evidence against Ready, because
+/// its meaning is unknown. If the object itself is good, a failed part (`lastBackupStatus`) is only
+/// evidence against Ready too.
 pub(crate) fn words(holder: Node<'_>, corroborated: bool) -> Vec<Evidence> {
     let is_task = TASK_MARKS.iter().any(|mark| holder.get(mark).is_present());
     let words: Vec<_> = holder
@@ -102,7 +103,7 @@ pub(crate) fn words(holder: Node<'_>, corroborated: bool) -> Vec<Evidence> {
     words.into_iter().map(read).collect()
 }
 
-/// Returns whether a state word of the whole object is good.
+/// Returns whether a state word of the complete object is good.
 pub(crate) fn are_good(status: Node<'_>) -> bool {
     let words = WHOLE_STATES
         .iter()
@@ -120,13 +121,13 @@ fn says_good(name: &str, text: &str) -> bool {
     is_good && !is_only_accepted(name, text)
 }
 
-/// Returns whether the word says no more than that the object was accepted. That is the first step of a
-/// phase, and the last of a `state` that a proxy or gateway reports on its configuration.
+/// Returns whether the word only means that the object was accepted. This is the first step of a
+/// phase, but the last step of a `state` that a proxy or gateway reports for its configuration.
 fn is_only_accepted(name: &str, text: &str) -> bool {
     name != "state" && tokens(text).last().is_some_and(|last| last == "accepted")
 }
 
-/// Doubt about `Running`, which is ready for a server and half way for a task.
+/// A doubt about `Running`, which means ready for a server but unfinished for a task.
 fn running(name: &str, text: &str) -> Evidence {
     let message = format!("{name} is {text}, which may be a task that has not ended yet");
     Evidence::new(Says::Doubtful, &["RunningUnclear"], message)
@@ -150,9 +151,10 @@ fn word(name: &str, text: &str) -> Evidence {
     }
 }
 
-/// Returns whether a member of that name holds the state of its parent.
+/// Returns whether a member with this name contains the state of its parent.
 pub(crate) fn is_state(name: &str) -> bool {
-    // Most members are told apart by their ends, before they are split into words.
+    // Fast path: the ends of most names are sufficient to reject them before they are split into
+    // words.
     if !STATE_NAMES.contains(&name) && !ends_in_a_state(name) {
         return false;
     }
@@ -162,7 +164,7 @@ pub(crate) fn is_state(name: &str) -> bool {
     STATE_NAMES.contains(&name) || (STATE_ENDINGS.contains(&last) && !OTHER_TIMES.contains(&first))
 }
 
-/// Returns whether a name ends in one of [`STATE_ENDINGS`], if only as a part of its last word.
+/// Returns whether a name ends with one of [`STATE_ENDINGS`], even as part of its last word.
 fn ends_in_a_state(name: &str) -> bool {
     let name = name
         .trim_end_matches(|char: char| !char.is_alphanumeric())
@@ -174,7 +176,7 @@ fn ends_in_a_state(name: &str) -> bool {
     })
 }
 
-/// Returns whether the content of a member of that name is current.
+/// Returns whether the content of a member with this name is current.
 pub(crate) fn is_of_now(name: &str) -> bool {
     let tokens = tokens(name);
     let first = tokens.first().map_or("", String::as_str);

@@ -1,8 +1,8 @@
-//! Verdict on an object that reports nothing.
+//! The verdict on an object that reports nothing.
 //!
-//! Many Kinds have no status at all (routes, rules, templates), so a missing status is no reason to
-//! wait forever. The others get their first status within seconds; until then the controller has most
-//! likely done nothing, and Present would be premature.
+//! Many Kinds never have a status (routes, rules, templates), so a missing status must not be
+//! Pending forever. Other Kinds get their first status within seconds. Until then, the controller
+//! has most likely done nothing, and Present would be premature.
 
 use kindsight_sdk::prelude::*;
 
@@ -22,7 +22,8 @@ pub(crate) const SETTINGS_SCHEMA: &str = r#"{
   "additionalProperties": false
 }"#;
 
-/// Pending while the object is new, then Present; Present at once without a creation time.
+/// Pending while the object is new, then Present. Present immediately if the creation time is
+/// unknown.
 pub(crate) fn verdict(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
     let silent = || {
         if object.status().is_empty() {

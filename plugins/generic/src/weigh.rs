@@ -1,14 +1,14 @@
 //! Combines the evidence into a verdict.
 //!
-//! The conditions and members of the status itself come first; nested parts count where those report
-//! nothing, and against them where those report ready.
+//! The conditions and members of the status itself have priority. Nested parts count if the status
+//! itself reports nothing, and count against it if it reports ready.
 
 use kindsight_sdk::prelude::*;
 
 use crate::evidence::{self, Evidence, Outweighed, Says};
 use crate::{conditions, counts, desired, members, nested};
 
-/// Verdict by the evidence in the object, if there is any.
+/// The verdict that follows from the evidence in the object, if there is any.
 pub(crate) fn verdict(object: &Object<'_>) -> Option<Verdict> {
     let mut evidence = own(object);
     let parts = nested::evidence(object.status(), object.generation());
@@ -25,7 +25,7 @@ pub(crate) fn verdict(object: &Object<'_>) -> Option<Verdict> {
     }
 }
 
-/// Present, where all evidence is good but the report is incomplete or malformed.
+/// Present, if all evidence is good but the report is incomplete or malformed.
 fn untrusted(object: &Object<'_>) -> Option<Verdict> {
     if !object.spec().is_object() && belongs_to_a_spec(object) {
         return Some(standard::spec_not_reported());
@@ -41,8 +41,9 @@ fn untrusted(object: &Object<'_>) -> Option<Verdict> {
     None
 }
 
-/// Returns whether the status belongs to a spec: it counts replicas, names a generation, or tells a current
-/// state and not the desired one. The spec may say that the object is suspended.
+/// Returns whether the status refers to a spec: it counts replicas, contains a generation, or
+/// contains a current state but not the desired one. The spec may show that the object is
+/// suspended.
 fn belongs_to_a_spec(object: &Object<'_>) -> bool {
     let status = object.status();
     counts::are_reported(object)
@@ -51,7 +52,7 @@ fn belongs_to_a_spec(object: &Object<'_>) -> bool {
         || desired::is_half(status)
 }
 
-/// Returns whether the generations, where present, are numbers.
+/// Returns whether the generations, if they are present, are numbers.
 fn generations_are_clear(object: &Object<'_>) -> bool {
     let pointers = ["/metadata/generation", "/status/observedGeneration"];
     let is_clear = |node: Node<'_>| !node.is_present() || node.integer().is_some();
@@ -72,7 +73,7 @@ fn own(object: &Object<'_>) -> Vec<Evidence> {
         // A summary outweighs an unknown word.
         Says::Doubtful if is_ready => None,
         Says::Failed if is_ready => Some(piece.contradicting()),
-        // What is stopped and asked to run is on its way.
+        // An object that is stopped but should run is not ready yet.
         Says::Suspended if differing.is_some() => None,
         _ => Some(piece),
     });
@@ -93,8 +94,8 @@ fn are_good(evidence: &[Evidence]) -> bool {
     !evidence.is_empty() && evidence.iter().all(|piece| piece.says.is_good())
 }
 
-/// Returns whether a part speaks against Ready. A suspended one does not, as many things are switched
-/// off on purpose, nor one with an unknown word.
+/// Returns whether a part is evidence against Ready. A suspended part is not, because many parts
+/// are switched off on purpose, and a part with an unknown word is not either.
 fn speaks_against(part: &Evidence) -> bool {
     matches!(part.says, Says::Pending | Says::Failed)
 }

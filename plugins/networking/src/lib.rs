@@ -1,5 +1,6 @@
-//! Interpreter for the group `networking.k8s.io`: Ingress, also under its old group `extensions`, and
-//! NetworkPolicy and `IngressClass`, which report no readiness, as `EndpointSlice` of `discovery.k8s.io`.
+//! Interpreter for the group `networking.k8s.io`: Ingress, also in its old group `extensions`, and
+//! NetworkPolicy and `IngressClass`, which report no readiness, like `EndpointSlice` of
+//! `discovery.k8s.io`.
 
 mod ingress;
 

@@ -1,5 +1,5 @@
-//! Interpreter for the groups `storage.k8s.io` and `snapshot.storage.k8s.io`: volume
-//! attachments and snapshots, and the Kinds around them that report no readiness.
+//! Interpreter for the groups `storage.k8s.io` and `snapshot.storage.k8s.io`: volume attachments
+//! and snapshots, and the Kinds of these groups that report no readiness.
 
 mod volume_attachment;
 mod volume_snapshot;

@@ -1,7 +1,7 @@
 //! `VolumeAttachment`.
 //!
-//! No other tool has a rule. An error is no failure here: the attacher retries, and usually waits for
-//! another Node to release the volume.
+//! No other tool has a rule. An error is not a failure here, because the attacher retries, and
+//! usually waits for another Node to release the volume.
 
 use kindsight_sdk::prelude::*;
 

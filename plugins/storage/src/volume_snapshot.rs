@@ -1,6 +1,6 @@
-//! VolumeSnapshot and `VolumeSnapshotContent`, which report the same way.
+//! VolumeSnapshot and `VolumeSnapshotContent`, which report in the same way.
 //!
-//! As Argo CD: ready to use, or an error, or Pending.
+//! The same as in Argo CD: ready to use, or an error, or Pending.
 
 use kindsight_sdk::prelude::*;
 

@@ -1,32 +1,35 @@
 //! JSON documents as flat lists of nodes that refer to a text.
 //!
-//! One layout for the tree the host reads an object into and for the view a component is given: a
-//! component reads what the host has read, without parsing it again. `wit/view.md` describes it byte
-//! by byte.
+//! The host parses objects to trees in this layout, and passes views in the same layout to
+//! components. A component therefore reads the parsed object without parsing it again.
+//! `wit/view.md` describes the layout byte by byte.
 
 use crate::entry::{self, Entry, NONE, Span, Value};
 use crate::trace::{Look, Trace};
 
-/// Start of the decoded strings' places: no text is as long.
+/// First position of decoded strings. No text is that long.
 pub(crate) const DECODED: u32 = 1 << 31;
 
 /// A document that is read through [`Node`](crate::Node)s.
 ///
-/// Total: whatever its bytes are, a node that does not exist reads as absent, and every walk ends.
+/// Reading is total: for any bytes, a node that does not exist reads as absent, and every iteration
+/// ends.
 #[derive(Clone, Copy)]
 pub struct Document<'a> {
     nodes: &'a [Entry],
     text: &'a str,
-    /// Strings that had escapes; spans that start at [`DECODED`] or after it lie here.
+    /// Decoded strings, which contained escapes. Spans that start at [`DECODED`] or later refer to
+    /// this text.
     decoded: &'a str,
-    /// True where no object has two members of one name, so that the first one found is the one.
+    /// Whether no object has two members with the same name, so that the first one found is the
+    /// only one.
     is_unique: bool,
     trace: Option<&'a Trace>,
 }
 
 impl<'a> Document<'a> {
-    /// A document of a [`Tree`](crate::Tree). Where it is not known that names of members are unique,
-    /// the last one of a name counts.
+    /// The document of a [`Tree`](crate::Tree). Unless member names are known to be unique, the
+    /// last member with a name is used.
     pub(crate) fn of_tree(
         nodes: &'a [Entry],
         text: &'a str,
@@ -42,7 +45,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// A document of a view: names of members are unique.
+    /// The document of a view. Member names in a view are unique.
     pub(crate) fn of_view(nodes: &'a [Entry], text: &'a str) -> Self {
         Self {
             nodes,
@@ -53,41 +56,42 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The same document, which notes in `trace` what is read of it.
+    /// The same document, with a record in `trace` of everything that is read.
     #[must_use]
     pub fn traced(mut self, trace: &'a Trace) -> Self {
         self.trace = Some(trace);
         self
     }
 
-    /// True where no object has two members of one name.
+    /// Whether no object has two members with the same name.
     pub(crate) fn is_unique(&self) -> bool {
         self.is_unique
     }
 
-    /// Value of the node at `index`.
+    /// The value of the node at `index`.
     #[inline]
     pub(crate) fn value(&self, index: u32) -> Option<Value> {
         self.entry(index).map(entry::value)
     }
 
-    /// The key of the node at `index`; empty where it has none.
+    /// The key of the node at `index`, or an empty text if it has none.
     #[inline]
     pub(crate) fn key(&self, index: u32) -> &'a str {
         let entry = self.entry(index);
         entry.map_or("", |entry| self.text(entry::key(entry)))
     }
 
-    /// The member called `key` of the object at `index`; [`NONE`] where there is none, or no object.
+    /// The member named `key` of the object at `index`, or [`NONE`] if there is no such member or
+    /// no object.
     ///
-    /// Arguments and result fit into registers, because rules call it most.
+    /// Arguments and result fit into registers, because rules call this function most often.
     #[inline]
     pub(crate) fn member(&self, index: u32, key: &str) -> u32 {
         self.note_member(index, key);
         self.find(index, key)
     }
 
-    /// Notes that a member is asked for.
+    /// Records that a member is read.
     #[inline]
     pub(crate) fn note_member(&self, index: u32, key: &str) {
         if let Some(trace) = self.trace {
@@ -95,7 +99,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Notes that the parts of the node at `index` are gone through.
+    /// Records an iteration over the parts of the node at `index`.
     #[inline]
     pub(crate) fn note_parts(&self, index: u32, look: Look) {
         if let Some(trace) = self.trace {
@@ -103,7 +107,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// As [`Self::member`], without a note of it.
+    /// The same as [`Self::member`], without a record of it.
     pub(crate) fn find(&self, index: u32, key: &str) -> u32 {
         let Some(Value::Object { end, .. }) = self.value(index) else {
             return NONE;
@@ -141,7 +145,8 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// A string's characters, or a number's digits; empty where the span leads out of the text.
+    /// The characters of a string or the digits of a number, or an empty text if the span is
+    /// outside the text.
     #[inline]
     pub(crate) fn text(&self, span: Span) -> &'a str {
         let (text, start) = self.place(span);
@@ -170,15 +175,15 @@ impl<'a> Document<'a> {
     }
 }
 
-/// The node after this one, at `index`, and all its parts: always a later one.
+/// The node after this one at `index` and all its parts, which always has a greater index.
 #[inline]
 fn after(entry: &Entry, index: u32) -> u32 {
     let next = index.saturating_add(1);
     entry::end(entry).map_or(next, |end| end.max(next))
 }
 
-/// Returns whether two slices of one length are equal. In Wasm the standard comparison goes byte by
-/// byte.
+/// Returns whether two slices of the same length are equal. In Wasm, the standard comparison
+/// compares single bytes.
 #[inline]
 pub(crate) fn are_same(left: &[u8], right: &[u8]) -> bool {
     let (left_words, left) = left.as_chunks::<8>();

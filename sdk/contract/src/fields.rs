@@ -1,18 +1,18 @@
-//! Fields that an interpreter asks for: a set of JSON pointers, as a tree.
+//! The fields that an interpreter requests: a set of JSON pointers, as a tree.
 
-/// The step of a pointer that leads to every item of an array; in an object it is a key as any other.
+/// The pointer step that matches every item of an array. In an object, it is an ordinary key.
 pub const EVERY_ITEM: &str = "*";
 
-/// A set of JSON pointers through objects, and with `*` through the items of arrays.
+/// A set of JSON pointers through objects and, with `*`, through the items of arrays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Fields {
-    /// The whole value is asked for.
+    /// Whether the complete value is requested.
     whole: bool,
     below: Vec<(String, Fields)>,
 }
 
 impl Fields {
-    /// Makes a set from JSON pointers; `apiVersion` and `kind` are added, as every object has them.
+    /// Makes a set from JSON pointers, and adds `apiVersion` and `kind`, which every object has.
     pub fn new(pointers: &[impl AsRef<str>]) -> Self {
         let mut fields = Self::default();
         fields.add("/apiVersion");
@@ -23,7 +23,7 @@ impl Fields {
         fields
     }
 
-    /// As [`Fields::new`], for related objects: name and namespace are added too.
+    /// The same as [`Fields::new`] for related objects: also adds name and namespace.
     pub fn of_related(pointers: &[impl AsRef<str>]) -> Self {
         let mut fields = Self::new(pointers);
         fields.add("/metadata/name");
@@ -47,26 +47,27 @@ impl Fields {
         node.whole = true;
     }
 
-    /// The set with one more pointer: for the search of the field that was not asked for.
+    /// The set with one additional pointer, for the search for a missing field.
     #[must_use]
     pub fn with(mut self, pointer: &str) -> Self {
         self.add(pointer);
         self
     }
 
-    /// Returns whether the value itself is asked for, with all its parts.
+    /// Returns whether the complete value is requested, with all its parts.
     pub fn is_whole(&self) -> bool {
         self.whole
     }
 
-    /// The fields below a member of that name.
+    /// The fields below the member with this name.
     pub fn get(&self, key: &str) -> Option<&Self> {
         let child = self.below.iter().find(|(name, _)| name == key);
         child.map(|(_, fields)| fields)
     }
 
-    /// The fields below a place, with [`EVERY_ITEM`] for items of arrays: the whole value's where it is part
-    /// of one; none where nothing at it is asked for.
+    /// The fields below a place. [`EVERY_ITEM`] in the place matches items of arrays. If the place
+    /// is part of a value that is requested completely, returns the set of that value. Returns
+    /// `None` if nothing at the place is requested.
     pub(crate) fn below(&self, place: &[String]) -> Option<&Self> {
         let mut steps = place.iter();
         steps.try_fold(self, |fields, step| {
@@ -78,12 +79,12 @@ impl Fields {
         })
     }
 
-    /// The fields of every item, where this is an array.
+    /// The fields of every item, if this is an array.
     pub fn of_items(&self) -> Option<&Self> {
         self.get(EVERY_ITEM)
     }
 
-    /// The pointers it was made from, including those that are added; for reports to users.
+    /// The pointers from which the set was made, including the added ones, for reports to users.
     pub fn pointers(&self) -> Vec<String> {
         let mut pointers = Vec::new();
         self.collect(&mut String::new(), &mut pointers);
@@ -105,13 +106,13 @@ impl Fields {
     }
 }
 
-/// The steps of a JSON pointer, without its escapes.
+/// The steps of a JSON pointer, with escapes decoded.
 pub(crate) fn tokens(pointer: &str) -> impl Iterator<Item = String> {
     let tokens = pointer.split('/').skip(1);
     tokens.map(|token| token.replace("~1", "/").replace("~0", "~"))
 }
 
-/// A key as a step of a JSON pointer.
+/// Converts a key to a step of a JSON pointer.
 pub fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }

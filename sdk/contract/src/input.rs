@@ -9,30 +9,30 @@ use crate::fixture::Coverage;
 use crate::node::Node;
 use crate::writer::{Identity, Writer, write_object};
 
-/// Names of the members of an input.
+/// The names of the members of an input.
 pub mod member {
-    /// The object that is judged.
+    /// The object to judge.
     pub const OBJECT: &str = "object";
-    /// One set of related objects for each rule, in the rules' order.
+    /// One set of related objects for each rule, in the order of the rules.
     pub const RELATED: &str = "related";
-    /// Settings of the interpreter by its operator.
+    /// The operator's settings of the interpreter.
     pub const SETTINGS: &str = "settings";
     /// Coverage of a rule's objects: a [`Coverage`](crate::Coverage).
     pub const COVERAGE: &str = "coverage";
-    /// Number of objects a rule found.
+    /// Number of objects that a rule found.
     pub const TOTAL: &str = "total";
-    /// Those of them that are passed.
+    /// The objects that are passed.
     pub const OBJECTS: &str = "objects";
 }
 
-/// An input that is being written: the object, then the sets in order, then the settings.
+/// Writes an input: the object, then the sets in order, then the settings.
 pub struct InputWriter<'w, W> {
     writer: &'w mut W,
     root: usize,
 }
 
 impl<'w, W: Writer> InputWriter<'w, W> {
-    /// Begins an input with its object; returns its place too.
+    /// Begins an input with its object. Also returns the object's place.
     pub fn begin(
         writer: &'w mut W,
         object: Node<'_>,
@@ -44,12 +44,13 @@ impl<'w, W: Writer> InputWriter<'w, W> {
         (Self { writer, root }, place)
     }
 
-    /// Begins the list of sets; returns its place, for [`Self::end_related`].
+    /// Begins the list of sets. Returns its place, for [`Self::end_related`].
     pub fn begin_related(&mut self) -> usize {
         self.writer.open_array(Some(member::RELATED))
     }
 
-    /// Begins the set of one rule; returns its place and that of its objects, for [`Self::end_set`].
+    /// Begins the set of one rule. Returns its place and the place of its objects, for
+    /// [`Self::end_set`].
     pub fn begin_set(&mut self, coverage: Coverage, total: usize) -> (usize, usize) {
         let set = self.writer.open_object(None);
         self.writer.text(Some(member::COVERAGE), coverage.as_str());
@@ -57,8 +58,8 @@ impl<'w, W: Writer> InputWriter<'w, W> {
         (set, self.writer.open_array(Some(member::OBJECTS)))
     }
 
-    /// Adds a related object to the set that has begun, unless the input would grow over `bytes_max`;
-    /// returns its place.
+    /// Adds a related object to the present set, unless the input would become larger than
+    /// `bytes_max`. Returns the object's place.
     pub fn related(
         &mut self,
         object: Node<'_>,
@@ -75,23 +76,23 @@ impl<'w, W: Writer> InputWriter<'w, W> {
         Some(place)
     }
 
-    /// Ends a set with so many objects in it.
+    /// Ends a set with this number of objects.
     pub fn end_set(&mut self, (set, objects): (usize, usize), count: u32) {
         self.writer.close(objects, count);
         self.writer.close(set, 3);
     }
 
-    /// Ends the list of sets, of which there are so many.
+    /// Ends the list of sets, with this number of sets.
     pub fn end_related(&mut self, place: usize, count: u32) {
         self.writer.close(place, count);
     }
 
-    /// Length of the text so far; see [`Writer::position`].
+    /// The length of the text so far. See [`Writer::position`].
     pub fn position(&self) -> usize {
         self.writer.position()
     }
 
-    /// Ends the input, with settings where this encoding passes them along.
+    /// Ends the input, with settings if this encoding includes them.
     pub fn finish(self, settings: Option<Node<'_>>) {
         if let Some(settings) = settings {
             self.writer.copy(Some(member::SETTINGS), settings);

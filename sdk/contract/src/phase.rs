@@ -3,38 +3,39 @@
 use crate::words::words;
 
 words! {
-    /// Condition of an object, in the closed set of words that a host can count with and roll up.
+    /// The condition of an object, from a closed set of words that a host can count and roll up.
     ///
-    /// Best to worst in a roll-up: ready and present (equal), suspended, degraded, pending, terminating,
-    /// not-present, failed, unknown.
+    /// Best to worst in a roll-up: ready and present (equal), suspended, degraded, pending,
+    /// terminating, not-present, failed, unknown.
     Phase {
-        /// Works as asked, or has finished well. For explicit evidence only: a wrong `ready` is the worst
-        /// answer there is, because people ship on it.
+        /// The object works as requested, or has completed successfully. Use it only with explicit
+        /// evidence: a wrong `ready` is the worst possible answer, because users rely on it.
         Ready = "ready",
-        /// Exists, and whether it works is not something it tells. Counts like ready.
+        /// The object exists, and does not report whether it works. Counts like ready.
         Present = "present",
-        /// Stopped on purpose and able to go on.
+        /// The object was stopped on purpose, and can continue.
         Suspended = "suspended",
-        /// Works, and something is wrong that does not stop it: one Pod of a hundred that crashes, the last
-        /// run of a schedule that failed.
+        /// The object works, but has a problem that does not stop it, for example one Pod of a
+        /// hundred that crashes, or a schedule whose last run failed.
         Degraded = "degraded",
-        /// On its way: created, rolling out, waiting for something that normally comes by itself.
+        /// The object is not ready yet: it was created, is rolling out, or waits for something that
+        /// normally happens without intervention.
         Pending = "pending",
-        /// Being deleted.
+        /// The object is being deleted.
         Terminating = "terminating",
-        /// The object says that what it stands for is not there. The host itself uses it for objects that
-        /// were expected and not reported; few interpreters have a use for it.
+        /// The object reports that the thing it represents does not exist. The host itself uses
+        /// this phase for expected objects that were not reported. Few interpreters need it.
         NotPresent = "not-present",
-        /// Will not become ready unless somebody changes something.
+        /// The object will not become ready without a change by a user.
         Failed = "failed",
-        /// The interpreter looked and could not tell. Not for objects it does not judge: those are
-        /// unsupported.
+        /// The interpreter evaluated the object but could not determine its condition. Not for
+        /// objects that the interpreter does not judge: those are unsupported.
         Unknown = "unknown",
     }
 }
 
-/// States that mean the same in every interpreter, with their phases; a description cannot give them
-/// another one.
+/// States with the same meaning and phase in every interpreter. A description cannot give them a
+/// different phase.
 pub const RESERVED_STATES: [(&str, Phase); 9] = [
     ("Ready", Phase::Ready),
     ("Succeeded", Phase::Ready),

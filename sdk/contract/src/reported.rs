@@ -1,9 +1,9 @@
-//! Objects of a fixture, among which related ones are found as in a report.
+//! The objects of a fixture. Related objects are searched among them as in a report.
 
 use crate::relatives::Relative;
 use crate::tree::Tree;
 
-/// One whole object, read.
+/// One complete object, parsed.
 pub struct Reported {
     /// Its JSON text.
     pub json: String,
@@ -20,7 +20,7 @@ pub struct Reported {
 }
 
 impl Reported {
-    /// Reads an object; what is no JSON is an object without anything.
+    /// Parses an object. A text that is not JSON becomes an object without members.
     pub fn read(json: &str) -> Self {
         let tree = Tree::read(json).unwrap_or_default();
         let document = tree.document(json);

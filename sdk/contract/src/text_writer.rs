@@ -1,13 +1,13 @@
-//! JSON text: the encoding for languages that read JSON best.
+//! JSON text: the encoding for languages that can parse JSON easily.
 
 use crate::node::Node;
 use crate::writer::{Writer, last_of_each};
 
-/// Writer of JSON text, without white space. Its buffer is used again for the next input.
+/// Writes JSON text without white space. Its buffer is reused for the next input.
 #[derive(Debug, Default)]
 pub struct TextWriter {
     text: String,
-    /// True after a value, which a comma must follow.
+    /// Whether a value was written after which a comma must follow.
     needs_comma: bool,
 }
 
@@ -17,7 +17,7 @@ impl TextWriter {
         &self.text
     }
 
-    /// Begins anew; lets go of a buffer of more than this many bytes.
+    /// Begins a new text. Releases a buffer that is larger than this number of bytes.
     pub fn clear(&mut self, bytes_kept_max: usize) {
         self.text.clear();
         self.text.shrink_to(bytes_kept_max);
@@ -49,7 +49,7 @@ impl TextWriter {
             self.text.push_str(text);
             self.text.push('"');
         } else {
-            // A string without a Display of its own is written as JSON writes it.
+            // A string without its own `Display` is written as JSON writes it.
             self.text
                 .push_str(&serde_json::Value::from(text).to_string());
         }

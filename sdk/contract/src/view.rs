@@ -1,15 +1,15 @@
-//! Views: documents as a component is given them.
+//! Views: documents in the form that a component receives.
 
 use crate::document::Document;
 use crate::entry::{Entry, NODE_BYTES};
 
-/// Bytes before the nodes: their number.
+/// Size of the header before the nodes, which contains their number, in bytes.
 pub(crate) const HEADER_BYTES: usize = 4;
 
 /// The reason why bytes are not a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ViewError {
-    /// Shorter than its number, or than the nodes it says it has.
+    /// The bytes are shorter than the header, or than the number of nodes in the header.
     TooShort,
     /// Its text is not UTF-8.
     NotText,
@@ -27,10 +27,11 @@ impl std::fmt::Display for ViewError {
 impl std::error::Error for ViewError {}
 
 impl<'a> Document<'a> {
-    /// Reads a view. Its nodes are checked when they are read: a wrong place reads as absent.
+    /// Parses a view. Its nodes are checked when they are read, and a wrong position reads as
+    /// absent.
     ///
     /// # Errors
-    /// The bytes are not a view.
+    /// If the bytes are not a view.
     pub fn view(bytes: &'a [u8]) -> Result<Self, ViewError> {
         let (count, rest) = bytes
             .split_first_chunk::<HEADER_BYTES>()

@@ -1,11 +1,11 @@
-//! The view: the encoding that needs no reading, as `wit/view.md` describes it.
+//! The view: the encoding that needs no parsing, in the format of `wit/view.md`.
 
 use crate::entry::{self, Entry, Span, Value, entry};
 use crate::node::Node;
 use crate::view::HEADER_BYTES;
 use crate::writer::{Writer, last_of_each};
 
-/// Writer of a view. Its buffers are used again for the next input.
+/// Writes a view. Its buffers are reused for the next input.
 #[derive(Debug, Default)]
 pub struct ViewWriter {
     nodes: Vec<Entry>,
@@ -13,7 +13,7 @@ pub struct ViewWriter {
 }
 
 impl ViewWriter {
-    /// Begins anew; lets go of buffers of more than this many bytes.
+    /// Begins a new view. Releases buffers that are larger than this number of bytes.
     pub fn clear(&mut self, bytes_kept_max: usize) {
         self.nodes.clear();
         self.nodes.shrink_to(bytes_kept_max / size_of::<Entry>());
@@ -21,7 +21,7 @@ impl ViewWriter {
         self.text.shrink_to(bytes_kept_max);
     }
 
-    /// Puts the whole view into `view`, in place of what was there.
+    /// Writes the complete view into `view`, and replaces its content.
     pub fn finish(&self, view: &mut Vec<u8>) {
         view.clear();
         view.reserve(self.bytes());
@@ -48,11 +48,11 @@ impl ViewWriter {
         self.nodes.len() - 1
     }
 
-    /// Copies the nodes of a value as they lie: only places change.
+    /// Copies the nodes of a value unchanged, except for their positions.
     fn copy_nodes(&mut self, key: Option<&str>, node: Node<'_>) {
         let document = node.document();
         let first = node.index();
-        // Places after it in the document, and in this view.
+        // The positions after the value in the document, and in this view.
         let base = narrow(self.nodes.len());
         let moved = |end: u32| end.saturating_sub(first).saturating_add(base);
         for at in first..document.after(first) {
@@ -81,7 +81,7 @@ impl ViewWriter {
         }
     }
 
-    /// Copies a value of a document in which members may be there twice.
+    /// Copies a value of a document whose objects may contain duplicate members.
     #[cold]
     fn copy_last_ones(&mut self, key: Option<&str>, node: Node<'_>) {
         let mut count = 0;
@@ -109,7 +109,7 @@ impl ViewWriter {
 }
 
 impl Writer for ViewWriter {
-    /// Nodes, and bytes of text.
+    /// The number of nodes, and of bytes of text.
     type Mark = (usize, usize);
 
     fn mark(&self) -> (usize, usize) {
@@ -176,7 +176,7 @@ impl Writer for ViewWriter {
     }
 }
 
-/// A length or place in 32 bits. Inputs are a few MiB at most, so nothing is ever cut off.
+/// A length or position in 32 bits. Inputs have a few MiB at most, so no value is ever truncated.
 #[inline]
 fn narrow(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)

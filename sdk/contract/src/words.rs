@@ -1,6 +1,6 @@
-//! Macro for closed sets of words, declared once for types, readers and writers.
+//! A macro for closed sets of words, declared once for types, parsers and writers.
 
-/// Declares an enum in which each variant is one word of the contract.
+/// Declares an enum whose variants are words of the contract.
 macro_rules! words {
     (
         $(#[$about:meta])*
@@ -23,7 +23,7 @@ macro_rules! words {
                 }
             }
 
-            /// The variant with that word.
+            /// The variant with this word.
             pub fn of(word: &str) -> Option<Self> {
                 match word {
                     $($word => Some(Self::$case),)+

@@ -1,4 +1,4 @@
-//! Writers of the two encodings of an input, and what both write.
+//! Writers of the two encodings of an input, and their common part.
 
 use std::collections::HashMap;
 
@@ -7,24 +7,26 @@ use crate::node::Node;
 
 /// A writer of one encoding: JSON text, or the view.
 ///
-/// Values come in the order of the text. The caller closes what it opens, with the number of its parts.
+/// Values are written in the order of the text. The caller closes what it opens, with the number of
+/// its parts.
 pub trait Writer {
-    /// A place to go back to.
+    /// A position to which the writer can return.
     type Mark;
 
-    /// The place before the next value.
+    /// The position before the next value.
     fn mark(&self) -> Self::Mark;
-    /// Goes back to a place, as if nothing had been written since.
+    /// Returns to a position, and discards everything written after it.
     fn rewind(&mut self, mark: Self::Mark);
-    /// Bytes of the encoding so far.
+    /// The size of the encoding so far, in bytes.
     fn bytes(&self) -> usize;
-    /// Length of the text so far: a value's place and the position after it are its range.
+    /// The length of the text so far. The range of a value is from its place to the position after
+    /// it.
     fn position(&self) -> usize;
-    /// Opens an object; returns its place, to close it.
+    /// Opens an object. Returns its place, which is needed to close it.
     fn open_object(&mut self, key: Option<&str>) -> usize;
-    /// Opens an array; returns its place, to close it.
+    /// Opens an array. Returns its place, which is needed to close it.
     fn open_array(&mut self, key: Option<&str>) -> usize;
-    /// Closes the object or array at `place`, of so many parts.
+    /// Closes the object or array at `place`, which has this number of parts.
     fn close(&mut self, place: usize, count: u32);
     /// Writes a string.
     fn text(&mut self, key: Option<&str>, text: &str);
@@ -32,11 +34,12 @@ pub trait Writer {
     fn number(&mut self, key: Option<&str>, number: usize);
     /// Writes `null`.
     fn null(&mut self, key: Option<&str>);
-    /// Copies a value with all its parts. Of members of one name only the last one.
+    /// Copies a value with all its parts. Of several members with the same name, only the last one
+    /// is copied.
     fn copy(&mut self, key: Option<&str>, node: Node<'_>);
 }
 
-/// Version and Kind of an object that does not name itself.
+/// Version and Kind of an object that lacks them.
 #[derive(Debug, Clone, Copy)]
 pub struct Identity<'i> {
     /// `group/version`, or the version of the core group.
@@ -45,8 +48,8 @@ pub struct Identity<'i> {
     pub kind: &'i str,
 }
 
-/// Writes an object, cut down to these fields; with this identity in place of its own, where it is
-/// given. What is no object is written as an empty one. Returns its place.
+/// Writes an object, reduced to these fields, with the given identity instead of its own. If the
+/// node is not an object, writes an empty one. Returns its place.
 pub fn write_object<W: Writer>(
     writer: &mut W,
     key: Option<&str>,
@@ -71,7 +74,7 @@ pub fn write_object<W: Writer>(
     place
 }
 
-/// Writes a member of an object if it is asked for.
+/// Writes a member of an object if it is requested.
 fn write_member<W: Writer>(writer: &mut W, name: &str, member: Node<'_>, fields: &Fields) -> bool {
     if fields.is_whole() {
         writer.copy(Some(name), member);
@@ -86,7 +89,7 @@ fn write_member<W: Writer>(writer: &mut W, name: &str, member: Node<'_>, fields:
     }
 }
 
-/// Writes a value, cut down to these fields, which lead into it.
+/// Writes a value, reduced to these fields, which are parts of it.
 fn write_cut<W: Writer>(writer: &mut W, key: Option<&str>, node: Node<'_>, fields: &Fields) {
     if fields.is_whole() {
         return writer.copy(key, node);
@@ -101,7 +104,7 @@ fn write_cut<W: Writer>(writer: &mut W, key: Option<&str>, node: Node<'_>, field
     } else if let Some(of_items) = fields.of_items() {
         let place = writer.open_array(key);
         for item in node.items() {
-            // An item that has none of the fields keeps its place.
+            // An item that has none of the fields keeps its position.
             if leads_into(of_items, item) {
                 write_cut(writer, None, item, of_items);
             } else {
@@ -113,13 +116,13 @@ fn write_cut<W: Writer>(writer: &mut W, key: Option<&str>, node: Node<'_>, field
     }
 }
 
-/// Returns whether there is anything of a value to write: fields below it are asked for, and it has
-/// parts where they say.
+/// Returns whether a part of a value must be written: fields below the value are requested, and the
+/// value has parts there.
 fn leads_into(fields: &Fields, node: Node<'_>) -> bool {
     fields.is_whole() || node.is_object() || (node.is_array() && fields.of_items().is_some())
 }
 
-/// The members of an object; of those of one name the last one.
+/// The members of an object. Of several members with the same name, only the last one.
 fn members(node: Node<'_>) -> impl Iterator<Item = (&str, Node<'_>)> {
     let last = (!node.document().is_unique()).then(|| last_of_each(node));
     node.members().filter(move |(name, member)| {
@@ -128,7 +131,7 @@ fn members(node: Node<'_>) -> impl Iterator<Item = (&str, Node<'_>)> {
     })
 }
 
-/// The place of the last member of each name.
+/// The position of the last member with each name.
 pub(crate) fn last_of_each(node: Node<'_>) -> HashMap<&str, u32> {
     let members = node.members();
     members

@@ -1,15 +1,17 @@
-//! The target that guests are built for.
+//! The target of guests.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::{Error, Result, variable};
 
-/// Target without an operating system: a guest can call only what the contract lets it import.
+/// A target without an operating system: a guest can only call the functions that the contract lets
+/// it import.
 pub(crate) const TRIPLE: &str = "wasm32-unknown-unknown";
 
-/// Installs the target's standard library where rustup can and it is missing: `rust-toolchain.toml`
-/// names it, but rustup adds it by itself only together with the toolchain.
+/// Installs the target's standard library if it is missing and rustup can install it.
+/// `rust-toolchain.toml` names the target, but rustup installs it automatically only together with
+/// the toolchain.
 pub(crate) fn require() -> Result<()> {
     if is_installed()? {
         return Ok(());

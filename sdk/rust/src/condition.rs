@@ -1,10 +1,10 @@
-//! Conditions: the list most controllers report in.
+//! Conditions, the list that most controllers use for their reports.
 
 use std::borrow::Cow;
 
 use crate::Node;
 
-/// `True`, `False` or `Unknown`; anything else reads as `Unknown`.
+/// `True`, `False` or `Unknown`. Any other value reads as `Unknown`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConditionStatus {
     /// The condition holds.
@@ -22,13 +22,13 @@ pub struct Condition<'a> {
 }
 
 impl<'a> Condition<'a> {
-    /// Its `type`.
+    /// The `type` of the condition.
     pub fn name(&self) -> &'a str {
         self.node.get("type").text_or_empty()
     }
 
-    /// Its `status`, also as a boolean or in another case. `Unknown` where it has none: see
-    /// [`Condition::holds`].
+    /// The `status` of the condition, also if it is a boolean or has a different case. `Unknown` if
+    /// it is missing: see [`Condition::holds`].
     pub fn status(&self) -> ConditionStatus {
         match self.node.get("status").flag() {
             Some(true) => ConditionStatus::True,
@@ -37,14 +37,15 @@ impl<'a> Condition<'a> {
         }
     }
 
-    /// Returns whether it has a `status`. Some Kinds list a condition only as long as it holds, with a
-    /// type and a message and nothing else (Argo CD's Application).
+    /// Returns whether the condition has a `status`. Some Kinds list a condition only while it
+    /// holds, with only a type and a message (Argo CD's Application).
     pub fn has_status(&self) -> bool {
         self.node.get("status").is_present()
     }
 
-    /// Returns whether it holds: its status is `True`, or it has none and is listed. For Kinds whose
-    /// conditions have no status, and for failures; [`Condition::is_true`] for any other.
+    /// Returns whether the condition holds: its status is `True`, or it is listed without a status.
+    /// Use it for Kinds whose conditions have no status, and for failures. For all other
+    /// conditions, use [`Condition::is_true`].
     pub fn holds(&self) -> bool {
         self.is_true() || !self.has_status()
     }
@@ -59,12 +60,12 @@ impl<'a> Condition<'a> {
         self.status() == ConditionStatus::False
     }
 
-    /// Its `reason`, or nothing.
+    /// The `reason` of the condition, or an empty text.
     pub fn reason(&self) -> &'a str {
         self.node.get("reason").text_or_empty()
     }
 
-    /// Its `reason`, or where it has none `default`: for the reason of a verdict.
+    /// The `reason` of the condition, or `default` if it has none, for the reason of a verdict.
     pub fn reason_or(&self, default: &'static str) -> Cow<'static, str> {
         match self.reason() {
             "" => Cow::Borrowed(default),
@@ -72,26 +73,26 @@ impl<'a> Condition<'a> {
         }
     }
 
-    /// Its `message`, or nothing.
+    /// The `message` of the condition, or an empty text.
     pub fn message(&self) -> &'a str {
         self.node.get("message").text_or_empty()
     }
 
-    /// Its `lastTransitionTime`, in Unix milliseconds.
+    /// The `lastTransitionTime` of the condition, in Unix milliseconds.
     pub fn since_ms(&self) -> Option<i64> {
         self.node.get("lastTransitionTime").time_ms()
     }
 
-    /// Its own `observedGeneration`.
+    /// The `observedGeneration` of the condition itself.
     pub fn observed_generation(&self) -> Option<i64> {
         self.node.get("observedGeneration").integer()
     }
 }
 
-/// A list of conditions, without those of an older generation.
+/// A list of conditions, without the conditions of older generations.
 ///
 /// A condition with an `observedGeneration` below the object's generation was written before the
-/// newest spec was observed and is outdated (Gateway API, and the API conventions).
+/// controller observed the newest spec, and is outdated (Gateway API, and the API conventions).
 #[derive(Clone, Copy)]
 pub struct Conditions<'a> {
     list: Node<'a>,
@@ -103,7 +104,8 @@ impl<'a> Conditions<'a> {
         Self { list, generation }
     }
 
-    /// All conditions of this generation, in their order. Entries that are not objects are skipped.
+    /// All conditions of the present generation, in their order. Entries that are not objects are
+    /// skipped.
     pub fn iter(&self) -> impl Iterator<Item = Condition<'a>> + use<'a> {
         let generation = self.generation;
         self.list
@@ -113,26 +115,27 @@ impl<'a> Conditions<'a> {
             .filter(move |condition| !is_older(*condition, generation))
     }
 
-    /// Returns whether the list has conditions and every one is of an older generation.
+    /// Returns whether the list is not empty and all its conditions are of an older generation.
     pub fn are_all_stale(&self) -> bool {
         self.list.items().len() > 0 && self.iter().next().is_none()
     }
 
-    /// The first of that type.
+    /// The first condition of this type.
     pub fn find(&self, name: &str) -> Option<Condition<'a>> {
         let conditions = self.list.items().map(|node| Condition { node });
-        // An entry that is no object has no name; the generation is compared last, as it takes longest.
+        // An entry that is not an object has no name. The generation is compared last, because this
+        // takes the longest.
         conditions
             .filter(|condition| !name.is_empty() && condition.name() == name)
             .find(|condition| !is_older(*condition, self.generation))
     }
 
-    /// Returns whether there is one of that type and it is `True`.
+    /// Returns whether there is a condition of this type with status `True`.
     pub fn is_true(&self, name: &str) -> bool {
         self.find(name).is_some_and(|condition| condition.is_true())
     }
 
-    /// Returns whether there is one of that type and it is `False`.
+    /// Returns whether there is a condition of this type with status `False`.
     pub fn is_false(&self, name: &str) -> bool {
         self.find(name)
             .is_some_and(|condition| condition.is_false())

@@ -1,6 +1,6 @@
 //! SDK for kindsight interpreters: one takes about twenty lines of Rust.
 //!
-//! An interpreter is a type that implements [`Interpreter`] and is handed to [`export!`]:
+//! An interpreter is a type that implements [`Interpreter`] and is passed to [`export!`]:
 //!
 //! ```
 //! use kindsight_sdk::prelude::*;
@@ -31,7 +31,7 @@
 //!
 //! kindsight_sdk::export!(Widgets);
 //!
-//! // In the crate's own tests: every fixture, natively, without Wasm.
+//! // In the crate's own tests: run every fixture natively, without Wasm.
 //! kindsight_sdk::harness::check_fixtures::<Widgets>();
 //! ```
 //!
@@ -43,14 +43,14 @@
 //!   expect: {state: Draining, reason: Draining}
 //! ```
 //!
-//! Build it as a `cdylib` for `wasm32-unknown-unknown`; the host accepts the module as it is, and
-//! makes a component of it when it loads it.
+//! Build it as a `cdylib` for `wasm32-unknown-unknown`. The host accepts the module unchanged, and
+//! converts it to a component when it loads it.
 //!
-//! `println!` and `eprintln!` leave no trace on that target. What a rule says with [`log`] reaches the
-//! host's log and the output of `kindsight interpret`, and in `cargo test` standard error; a panic reaches
-//! the user with its message.
+//! `println!` and `eprintln!` have no effect on that target. Lines that a rule writes with [`log`]
+//! appear in the host's log and in the output of `kindsight interpret`, and in `cargo test` on
+//! standard error. The user sees a panic with its message.
 //!
-//! The readers never panic: whatever the object is, a missing or malformed value reads as absent.
+//! The readers never panic: for any object, a missing or malformed value reads as absent.
 
 #[expect(
     clippy::pedantic,
@@ -73,7 +73,7 @@ pub use talc;
 #[doc(hidden)]
 pub use wit_bindgen;
 
-// The generated code names this crate by its name, in its authors' crates and here.
+// The generated code refers to this crate by its name, in its authors' crates and here.
 extern crate self as kindsight_sdk;
 
 mod condition;
@@ -99,8 +99,8 @@ pub use verdict::{Failure, Phase, Verdict};
 
 /// A pure function from an object to a verdict, and its description.
 ///
-/// No state may be kept from one call to the next: the host reuses an instance for many objects and
-/// retires it at any time.
+/// No state may be kept from one call to the next: the host uses an instance for many objects and
+/// can retire it at any time.
 pub trait Interpreter {
     /// Describes this interpreter. Called once when the component is loaded.
     fn describe() -> Description;
@@ -108,16 +108,16 @@ pub trait Interpreter {
     /// Judges one object. Called for every change of it.
     ///
     /// # Errors
-    /// [`Failure::Unsupported`] hands the object to the next less specific interpreter.
+    /// With [`Failure::Unsupported`], the host calls the next less specific interpreter.
     fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure>;
 
-    /// Objects with the expected verdicts; the host checks them before the component goes live.
+    /// Objects with the expected verdicts. The host checks them before the component goes live.
     fn fixtures() -> Fixtures {
         Fixtures::none()
     }
 }
 
-/// Everything an interpreter's source normally uses.
+/// Everything that an interpreter's source normally uses.
 pub mod prelude {
     pub use crate::states::*;
     pub use crate::{

@@ -1,4 +1,4 @@
-//! The object that is judged.
+//! The object to judge.
 
 use std::cell::OnceCell;
 
@@ -6,10 +6,10 @@ use kindsight_contract::Tree;
 
 use crate::{Conditions, Failure, Node};
 
-/// The object that is judged, cut down to the fields the interpreter asked for.
+/// The object to judge, reduced to the fields that the interpreter requested.
 pub struct Object<'a> {
     root: Node<'a>,
-    /// Kept, as every rule reads it often; so are the next ones.
+    /// Cached, because every rule reads it often. The same applies to the next fields.
     metadata: Node<'a>,
     spec: Node<'a>,
     status: Node<'a>,
@@ -17,7 +17,7 @@ pub struct Object<'a> {
     api_version: OnceCell<(&'a str, &'a str)>,
 }
 
-/// A deletion in progress, and the finalizers it waits for.
+/// A deletion in progress, and the finalizers for which it waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deletion<'a> {
     /// The finalizers that remain.
@@ -25,10 +25,10 @@ pub struct Deletion<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// Reads JSON text, such as that in an annotation, and hands the object to `read`.
+    /// Parses JSON text, such as the text of an annotation, and passes the object to `read`.
     ///
     /// # Errors
-    /// [`Failure::InvalidObject`] when the text is not a JSON object; the failure of `read` otherwise.
+    /// [`Failure::InvalidObject`] if the text is not a JSON object, or else the failure of `read`.
     pub fn read<T>(
         json: &str,
         read: impl FnOnce(&Object<'_>) -> Result<T, Failure>,
@@ -54,7 +54,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The whole object.
+    /// The complete object.
     pub fn root(&self) -> Node<'a> {
         self.root
     }
@@ -64,17 +64,17 @@ impl<'a> Object<'a> {
         self.root.at(pointer)
     }
 
-    /// `kind`.
+    /// The value of `kind`.
     pub fn kind(&self) -> &'a str {
         self.root.get("kind").text_or_empty()
     }
 
-    /// The group of `apiVersion`; empty for the core group.
+    /// The group in `apiVersion`, empty for the core group.
     pub fn group(&self) -> &'a str {
         self.group_and_version().0
     }
 
-    /// The version of `apiVersion`.
+    /// The version in `apiVersion`.
     pub fn version(&self) -> &'a str {
         self.group_and_version().1
     }
@@ -86,46 +86,47 @@ impl<'a> Object<'a> {
         })
     }
 
-    /// `metadata`.
+    /// The value of `metadata`.
     pub fn metadata(&self) -> Node<'a> {
         self.root.note("metadata");
         self.metadata
     }
 
-    /// `spec`.
+    /// The value of `spec`.
     pub fn spec(&self) -> Node<'a> {
         self.root.note("spec");
         self.spec
     }
 
-    /// `status`.
+    /// The value of `status`.
     pub fn status(&self) -> Node<'a> {
         self.root.note("status");
         self.status
     }
 
-    /// The annotation called `key`.
+    /// The annotation with the key `key`.
     pub fn annotation(&self, key: &str) -> Option<&'a str> {
         self.metadata().get("annotations").get(key).text()
     }
 
-    /// The label called `key`.
+    /// The label with the key `key`.
     pub fn label(&self, key: &str) -> Option<&'a str> {
         self.metadata().get("labels").get(key).text()
     }
 
-    /// `status.conditions`, of this generation.
+    /// The conditions in `status.conditions` of the present generation.
     pub fn conditions(&self) -> Conditions<'a> {
         self.conditions_of(self.status())
     }
 
-    /// The conditions below `node`, of this generation: for lists of listeners, parents and the like.
+    /// The conditions below `node` of the present generation, for lists of listeners, parents and
+    /// similar parts.
     pub fn conditions_of(&self, node: Node<'a>) -> Conditions<'a> {
         let generation = *self.generation.get_or_init(|| self.peek_generation());
         Conditions::new(node.get("conditions"), generation)
     }
 
-    /// `metadata.generation`.
+    /// The value of `metadata.generation`.
     pub fn generation(&self) -> Option<i64> {
         self.metadata().note("generation");
         *self.generation.get_or_init(|| self.peek_generation())
@@ -135,7 +136,7 @@ impl<'a> Object<'a> {
         self.metadata.peek("generation").integer()
     }
 
-    /// `status.observedGeneration`; also one written as a string.
+    /// The value of `status.observedGeneration`. Also accepts a number written as a string.
     pub fn observed_generation(&self) -> Option<i64> {
         self.status().get("observedGeneration").integer()
     }
@@ -160,15 +161,16 @@ impl<'a> Object<'a> {
         })
     }
 
-    /// A replica count below `status`; absent reads as 0, as the API server leaves out zeros.
+    /// A replica count below `status`. An absent count reads as 0, because the API server omits
+    /// zeros.
     pub fn status_count(&self, field: &str) -> i64 {
         self.status().get(field).integer().unwrap_or(0)
     }
 
-    /// `spec.replicas`, where absent reads as 1, the API's default.
+    /// The value of `spec.replicas`. An absent value reads as 1, the API's default.
     ///
-    /// `None` where there is no spec at all, as some reporters leave it out, or no number in it: then
-    /// the desired count is unknown, and a rule that compares with it has no evidence.
+    /// `None` if there is no spec at all, because some reporters omit it, or if its value is not a
+    /// number. The desired count is then unknown, and a rule that compares with it has no evidence.
     pub fn replicas(&self) -> Option<i64> {
         let replicas = self.spec().get("replicas");
         match self.spec().is_object() {

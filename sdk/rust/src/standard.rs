@@ -1,17 +1,16 @@
-//! Checks that come before any rule: deletion, a spec not yet observed, Stalled and Reconciling.
-//!
-//! They are the API conventions every controller is asked to follow, in the order kstatus and
-//! Argo CD apply them.
+//! Checks that come before any rule: deletion, a spec that was not observed yet, Stalled and
+//! Reconciling.
+//! These are the API conventions for all controllers, in the same order as in kstatus and Argo CD.
 
 pub mod pods;
 
 use crate::states::{FAILED, PENDING, PRESENT, TERMINATING};
 use crate::{Object, State, Verdict};
 
-/// The fields [`deletion`] and [`presence`] read.
+/// The fields that [`deletion`] and [`presence`] read.
 pub const DELETION_FIELDS: [&str; 2] = ["/metadata/deletionTimestamp", "/metadata/finalizers"];
 
-/// The fields [`checks`] reads.
+/// The fields that [`checks`] reads.
 pub const FIELDS: [&str; 5] = [
     "/metadata/deletionTimestamp",
     "/metadata/finalizers",
@@ -20,15 +19,16 @@ pub const FIELDS: [&str; 5] = [
     "/status/observedGeneration",
 ];
 
-/// The states that this module answers with; every description declares them by itself.
+/// The states that the verdicts of this module contain. Every description declares them
+/// automatically.
 pub const STATES: [State; 4] = [PRESENT, PENDING, FAILED, TERMINATING];
 
-/// Verdict by the conventions alone, if they give one.
+/// The verdict that follows from the conventions, if they determine one.
 pub fn checks(object: &Object<'_>) -> Option<Verdict> {
     deletion(object).or_else(|| progress(object))
 }
 
-/// Terminating, with the finalizers that the deletion waits for.
+/// Terminating, with the finalizers for which the deletion waits.
 pub fn deletion(object: &Object<'_>) -> Option<Verdict> {
     let deletion = object.deletion()?;
     let message = if deletion.finalizers.is_empty() {
@@ -48,10 +48,10 @@ pub fn presence(object: &Object<'_>) -> Verdict {
         .unwrap_or_else(|| Verdict::present("Exists", "exists; this Kind reports no status"))
 }
 
-/// Stalled, not yet observed, Reconciling.
+/// Stalled, not yet observed, or Reconciling.
 ///
-/// Stalled comes first: a controller that has given up on the newest spec may say so before it
-/// raises `observedGeneration`.
+/// Stalled has priority: a controller that has given up on the newest spec may report this before
+/// it increases `observedGeneration`.
 pub fn progress(object: &Object<'_>) -> Option<Verdict> {
     let conditions = object.conditions();
     if let Some(stalled) = conditions.find("Stalled").filter(crate::Condition::is_true) {
@@ -68,8 +68,8 @@ pub fn progress(object: &Object<'_>) -> Option<Verdict> {
     Some(Verdict::pending(reason, reconciling.message().to_owned()).since(reconciling.since_ms()))
 }
 
-/// Present, because the report has no spec: reporters of the first generation leave it out. Counts
-/// alone are no evidence that they are the desired ones.
+/// Present, because the report has no spec: reporters of the first generation omit it. Counts
+/// without the desired counts are no evidence.
 pub fn spec_not_reported() -> Verdict {
     Verdict::present(
         "SpecNotReported",

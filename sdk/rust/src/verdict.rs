@@ -6,22 +6,23 @@ pub use kindsight_contract::Phase;
 
 use crate::{State, states};
 
-/// Verdict on one object: a declared state, and its reason.
+/// The verdict on one object: a declared state, and its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     /// One of the declared states.
     pub state: State,
-    /// Reason, in one `CamelCase` word.
+    /// The reason, as one `CamelCase` word.
     pub reason: Cow<'static, str>,
-    /// Message for users.
+    /// The message for users.
     pub message: Cow<'static, str>,
-    /// Time since when the object is in this state by its own record, in Unix milliseconds.
+    /// Start time of this state according to the object, in Unix milliseconds.
     pub since_ms: Option<i64>,
-    /// Time to judge again although nothing changed, in Unix milliseconds.
+    /// The time at which the object must be judged again although it did not change, in Unix
+    /// milliseconds.
     pub recheck_at_ms: Option<i64>,
 }
 
-/// Builds the verdict with one of the shared states.
+/// Makes a verdict with one of the shared states.
 macro_rules! shorthand {
     ($($(#[$doc:meta])* $name:ident => $state:ident),+ $(,)?) => {$(
         $(#[$doc])*
@@ -35,8 +36,8 @@ macro_rules! shorthand {
 }
 
 impl Verdict {
-    /// A verdict with any declared state. A text of the object is passed as a `String` of its own; one that
-    /// is known when the interpreter is compiled costs nothing.
+    /// Makes a verdict with any declared state. A text from the object must be a `String`. A text
+    /// that is known at compile time needs no allocation.
     pub fn new(
         state: State,
         reason: impl Into<Cow<'static, str>>,
@@ -52,35 +53,37 @@ impl Verdict {
     }
 
     shorthand! {
-        /// Works as asked. For explicit evidence only.
+        /// The object works as requested. Use it only with explicit evidence.
         ready => READY,
-        /// Has finished well and will not change by itself any more.
+        /// The object has completed successfully and will not change any more.
         succeeded => SUCCEEDED,
-        /// Exists, and reports nothing about whether it works.
+        /// The object exists, and does not report whether it works.
         present => PRESENT,
-        /// Works, and something is wrong that does not stop it.
+        /// The object works, but has a problem that does not stop it.
         degraded => DEGRADED,
-        /// On its way.
+        /// The object is not ready yet.
         pending => PENDING,
-        /// Stopped on purpose.
+        /// The object was stopped on purpose.
         suspended => SUSPENDED,
-        /// Will not become ready unless somebody changes something.
+        /// The object will not become ready without a change by a user.
         failed => FAILED,
-        /// Being deleted.
+        /// The object is being deleted.
         terminating => TERMINATING,
-        /// Could not be determined.
+        /// The state could not be determined.
         unknown => UNKNOWN,
     }
 
-    /// Says since when it holds, from the object's own record, such as a condition's transition time.
+    /// Sets the start time of the state, from a time in the object such as a condition's transition
+    /// time.
     #[must_use]
     pub fn since(mut self, since_ms: impl Into<Option<i64>>) -> Self {
         self.since_ms = since_ms.into();
         self
     }
 
-    /// Asks to be called again at `at_ms` although nothing changed: the verdict depends on the time. The
-    /// host keeps to a second after this verdict at least, and a day at most.
+    /// Requests another call at `at_ms` even if nothing changes, because the verdict depends on the
+    /// time. The host calls at the earliest one second, and at the latest one day after this
+    /// verdict.
     #[must_use]
     pub fn recheck_at(mut self, at_ms: i64) -> Self {
         self.recheck_at_ms = Some(at_ms);
@@ -88,21 +91,22 @@ impl Verdict {
     }
 }
 
-/// Reason that there is no verdict.
+/// The reason why there is no verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// Not an object this interpreter judges, and why; the host asks the next less specific one.
+    /// The interpreter does not judge the object, with the reason. The host calls the next less
+    /// specific interpreter.
     Unsupported(Cow<'static, str>),
-    /// The object cannot be what it claims to be; says what is wrong.
+    /// The object is not valid for its Kind, with the reason.
     InvalidObject(String),
-    /// The settings cannot be used; says which one, and what would be right.
+    /// The settings cannot be used, with the name of the setting and its valid values.
     InvalidSettings(String),
-    /// The interpreter has a fault of its own; says which.
+    /// The interpreter has an internal fault, with a description.
     Internal(String),
 }
 
 impl Failure {
-    /// A failure for an object this interpreter does not judge.
+    /// A failure for an object that this interpreter does not judge.
     pub fn unsupported(why: impl Into<Cow<'static, str>>) -> Self {
         Self::Unsupported(why.into())
     }

@@ -12,12 +12,12 @@ pub(crate) const NAMESPACE: &str = "load";
 pub(crate) const APPLICATIONS: usize = 100;
 /// Apps of each application.
 const APPS: usize = 5;
-/// Replicas that each Deployment wants: more than it ever has, so that its counts are told.
+/// Desired replicas of each Deployment: more than it ever has, so that its message contains the counts.
 pub(crate) const REPLICAS: usize = 1_000_000;
 /// Requests at a time.
 const WRITERS: usize = 8;
 
-/// Writes the objects; returns the bytes of JSON of the labelled ones, without `managedFields`.
+/// Writes the objects; returns the size of the labelled objects in bytes of JSON, without `managedFields`.
 pub(crate) fn fill(cluster: &Cluster, labelled: usize, others: usize) -> u64 {
     cluster.apply(&json!({
         "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE},

@@ -1,8 +1,8 @@
 //! Parts of a warm call: entering a component, copying its input, and taking its answer.
 //!
-//! The hostile guest judges nothing here: it answers at once. So the call with the smallest input and
-//! answer is what entering costs, and those with larger ones tell what each byte adds. The rest of a
-//! warm call is the rule itself.
+//! The hostile guest answers at once without judging. The call with the smallest input and answer therefore shows the
+//! cost of entering a component. Calls with larger inputs and answers show the cost of each byte. The rest of a warm
+//! call is the rule itself.
 
 use std::hint::black_box;
 use std::sync::Arc;

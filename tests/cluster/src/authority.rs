@@ -1,4 +1,4 @@
-//! Certificates: an authority of a test's own, and what it signs.
+//! Certificates: the certificate authority of a test, and the certificates that it signs.
 
 use std::fs;
 use std::path::Path;
@@ -26,7 +26,7 @@ pub struct Identity {
 }
 
 impl Authority {
-    /// Makes one, with a new key.
+    /// Makes an authority with a new key.
     pub fn new(name: &str) -> Self {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -44,20 +44,20 @@ impl Authority {
         }
     }
 
-    /// Its certificate as PEM, for those who have to trust it.
+    /// The certificate of the authority as PEM, for programs that must trust it.
     pub fn certificate(&self) -> &str {
         &self.certificate
     }
 
-    /// Signs a certificate for a server on loopback, which is valid until then; without a time, for
-    /// longer than any test takes.
+    /// Signs the certificate of a server on loopback, which is valid until this time. Without a
+    /// time, it is valid longer than any test takes.
     pub fn server(&self, until: Option<SystemTime>) -> Identity {
         let names = ["127.0.0.1", "localhost"].map(str::to_owned);
         let params = CertificateParams::new(names).expect("names of loopback");
         self.sign(params, "server", ExtendedKeyUsagePurpose::ServerAuth, until)
     }
 
-    /// Signs a client's certificate: API servers read its user and group from it.
+    /// Signs the certificate of a client. API servers read its user and group from it.
     pub fn client(&self, user: &str, group: &str, until: Option<SystemTime>) -> Identity {
         let mut params = CertificateParams::default();
         let name = &mut params.distinguished_name;

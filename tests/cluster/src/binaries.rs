@@ -1,4 +1,4 @@
-//! The executables of a cluster, and where they come from.
+//! The executables of a cluster, and where they are found.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -8,7 +8,8 @@ use std::sync::Once;
 
 use crate::build;
 
-/// Folder with executables of a user's own, as controller-runtime's envtest reads it.
+/// The variable with a folder of the user's own executables, as controller-runtime's envtest reads
+/// it.
 const ASSETS: &str = "KUBEBUILDER_ASSETS";
 
 /// One executable.
@@ -22,12 +23,12 @@ pub enum Binary {
     ControllerManager,
     /// Assigns Pods to nodes.
     Scheduler,
-    /// Plays the kubelet of fake nodes.
+    /// Simulates the kubelet of fake nodes.
     Kwok,
 }
 
 impl Binary {
-    /// Those of a cluster whose Pods run.
+    /// The executables of a cluster whose Pods run.
     pub const ALL: &[Self] = &[
         Self::Etcd,
         Self::ApiServer,
@@ -36,13 +37,13 @@ impl Binary {
         Self::Kwok,
     ];
 
-    /// Those of an API server without controllers and nodes.
+    /// The executables of an API server without controllers and nodes.
     pub const API_SERVER: &[Self] = &[Self::Etcd, Self::ApiServer];
 
-    /// etcd alone, which is built in a minute.
+    /// Only etcd, which is built in a minute.
     pub const ETCD: &[Self] = &[Self::Etcd];
 
-    /// File name, in a folder of assets.
+    /// The file name in a folder of assets.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Etcd => "etcd",
@@ -60,18 +61,18 @@ pub struct Binaries {
     paths: BTreeMap<Binary, PathBuf>,
 }
 
-/// Executables cannot be had, and why: one line.
+/// The reason why executables are not available: one line.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Unavailable(pub(crate) String);
 
 impl Binaries {
-    /// Finds executables: in `KUBEBUILDER_ASSETS`; etcd on the `PATH`; else in the cache, where they are
-    /// built with Go if they are missing. That takes minutes the first time and is announced on
+    /// Finds executables: in `KUBEBUILDER_ASSETS`; for etcd, on the `PATH`; or else in the cache,
+    /// where they are built with Go if they are missing. A build takes minutes and is announced on
     /// standard error.
     ///
     /// # Errors
-    /// Neither is there, or the build failed.
+    /// If they are not found, or the build failed.
     pub fn find(needed: &[Binary]) -> Result<Self, Unavailable> {
         let (mut paths, mut missing) = (BTreeMap::new(), Vec::new());
         for binary in needed {
@@ -84,10 +85,10 @@ impl Binaries {
         Ok(Self { paths })
     }
 
-    /// Finds executables, or says in one line that this test does not run and why.
+    /// Finds executables, or prints one line with the reason why this test does not run.
     ///
     /// # Panics
-    /// With the same line where `CI` is `true`: a test that does not run there proves nothing.
+    /// With the same line if `CI` is `true`, because a test that does not run there proves nothing.
     pub fn or_skip(needed: &[Binary]) -> Option<Self> {
         static TOLD: Once = Once::new();
         match Self::find(needed) {
@@ -102,20 +103,20 @@ impl Binaries {
     }
 
     /// # Panics
-    /// When it was not asked for.
+    /// If the binary was not requested.
     pub(crate) fn path(&self, binary: Binary) -> &Path {
         let path = self.paths.get(&binary);
         path.unwrap_or_else(|| panic!("ask `Binaries` for {binary:?} too"))
     }
 }
 
-/// Writes a line that libtest shows also where the test passes.
+/// Writes a line that libtest shows even if the test passes.
 pub(crate) fn tell(line: &str) {
-    // Nobody may read it.
+    // Standard error may have no reader.
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// An executable of the user's own.
+/// The user's own executable, if there is one.
 fn present(binary: Binary) -> Option<PathBuf> {
     let assets = env::var_os(ASSETS).map(PathBuf::from);
     let on_path = env::var_os("PATH").filter(|_| binary == Binary::Etcd);

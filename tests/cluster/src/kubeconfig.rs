@@ -8,11 +8,11 @@ use crate::authority::write;
 use crate::client::Credentials;
 use crate::cluster::Cluster;
 
-/// Writes a kubeconfig file with a context for each triple of context name, cluster and credentials; the
-/// first is the current one. Certificates are written beside it.
+/// Writes a kubeconfig file with a context for each triple of context name, cluster and
+/// credentials. The first context is the current one. Certificates are written beside the file.
 ///
 /// # Panics
-/// When there is no context, or a file cannot be written.
+/// If there is no context, or a file cannot be written.
 pub fn write_kubeconfig(file: &Path, contexts: &[(&str, &Cluster, &Credentials)]) {
     let folder = file.parent().expect("a folder");
     let (mut clusters, mut users, mut entries) = (Vec::new(), Vec::new(), Vec::new());
@@ -35,7 +35,7 @@ pub fn write_kubeconfig(file: &Path, contexts: &[(&str, &Cluster, &Credentials)]
         "contexts": entries,
         "current-context": first,
     });
-    // JSON is YAML.
+    // JSON is valid YAML.
     let name = file.file_name().expect("a file name").to_string_lossy();
     write(folder, &name, &format!("{config:#}\n"));
 }

@@ -4,7 +4,7 @@
 //! use kindsight_cluster::{Binaries, Binary, Cluster, Etcd, Options};
 //! use serde_json::json;
 //!
-//! // Without Go and without assets, one line says why and the test ends here.
+//! // Without Go and without assets, one line with the reason is printed, and the test ends.
 //! let Some(binaries) = Binaries::or_skip(Binary::ALL) else {
 //!     return;
 //! };
@@ -16,15 +16,16 @@
 //! assert!(cluster.get("/api/v1/namespaces/default/configmaps/settings").is_some());
 //! ```
 //!
-//! One [`Etcd`] serves any number of [`Cluster`]s: each API server keeps its objects below a prefix of
-//! its own. Controllers, scheduler and fake nodes, whose Pods become Running and Ready, are started as
-//! the [`Options`] say. The binaries come from `KUBEBUILDER_ASSETS`, or are built once from the Go
-//! modules beside this crate.
+//! One [`Etcd`] serves any number of [`Cluster`]s: each API server stores its objects below its own
+//! prefix. The [`Options`] determine which controllers, scheduler and fake nodes are started. Pods
+//! of fake nodes become Running and Ready. The binaries are taken from `KUBEBUILDER_ASSETS`, or are
+//! built once from the Go modules beside this crate.
 //!
-//! A MongoDB (`MongoServer`, with the feature `mongodb`) is a `mongod` where there is one, else a server in memory
-//! that Java runs.
+//! A MongoDB (`MongoServer`, with the feature `mongodb`) is a `mongod` if one is available, or else
+//! an in-memory server that Java runs.
 //!
-//! What is dropped is ended, also when a test panics; a watchdog ends what a killed test leaves behind.
+//! Every process is stopped when its owner is dropped, even if a test panics. A watchdog stops the
+//! processes of a test that was killed.
 
 mod api_server;
 mod authority;

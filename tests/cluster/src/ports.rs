@@ -1,23 +1,23 @@
-//! Ports of loopback that nobody listens on.
+//! Free ports of loopback.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// First port to try. All are below those that the kernel gives to outgoing connections, so that a
-/// server that is stopped finds its port free when it is started again.
+/// The first port to try. All ports are below the range that the kernel uses for outgoing
+/// connections, so the port of a stopped server is still free when the server is started again.
 const FIRST: u32 = 20_000;
-/// Number of ports to try.
+/// The number of ports to try.
 const COUNT: u32 = 10_000;
-/// Distance between the first ports of two processes with successive ids.
+/// The distance between the first ports of two processes with successive ids.
 const STEP: u32 = 97;
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// Returns a port that was free a moment ago; never the same twice in a process.
+/// Returns a port that was free a moment ago. Never returns the same port twice in a process.
 ///
 /// # Panics
-/// When all are taken.
+/// If all ports are in use.
 pub(crate) fn free_port() -> u16 {
     let begin = process::id().wrapping_mul(STEP);
     (0..COUNT)

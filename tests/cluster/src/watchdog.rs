@@ -1,4 +1,4 @@
-//! A process that ends what a killed test leaves behind.
+//! A process that stops the processes of a killed test.
 
 use std::io::Write;
 use std::os::unix::process::CommandExt;
@@ -8,9 +8,9 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use tempfile::TempDir;
 
-/// Reads which process groups were started and ended; at the end of its input, which the kernel closes
-/// however the test process goes, it kills those that are left and removes the folder. It is deaf to
-/// the signals that end the test process.
+/// Reads which process groups were started and ended. When the test process ends in any way, the
+/// kernel closes the input of this script. The script then kills the remaining groups and removes
+/// the folder. It ignores the signals that end the test process.
 const SCRIPT: &str = r#"
 trap '' HUP INT TERM
 groups=
@@ -24,7 +24,7 @@ for it in $groups; do kill -s KILL -- "-$it"; done
 for attempt in 1 2 3 4 5; do rm -rf -- "$1" && exit; sleep 0.2; done
 "#;
 
-/// The watchdog of this process, and the folder that goes with it.
+/// The watchdog of this process, and its folder.
 #[derive(Debug)]
 pub(crate) struct Watchdog {
     shell: Mutex<Child>,
@@ -34,7 +34,7 @@ pub(crate) struct Watchdog {
 static WATCHDOG: OnceLock<Watchdog> = OnceLock::new();
 
 impl Watchdog {
-    /// Returns the one of this process; starts it at the first call.
+    /// Returns the watchdog of this process, and starts it at the first call.
     pub(crate) fn get() -> &'static Self {
         WATCHDOG.get_or_init(|| {
             let folder = TempDir::with_prefix("kindsight-cluster-");
@@ -45,7 +45,7 @@ impl Watchdog {
                 .stdin(Stdio::piped())
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())
-                // Ctrl-C in a terminal reaches the group of the test process alone.
+                // Ctrl-C in a terminal then reaches only the group of the test process.
                 .process_group(0)
                 .spawn()
                 .expect("a POSIX shell");
@@ -54,17 +54,17 @@ impl Watchdog {
         })
     }
 
-    /// Folder for everything that the processes of this test write.
+    /// The folder for all files that the processes of this test write.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Notes a process group that was started.
+    /// Records a process group that was started.
     pub(crate) fn started(&self, group: u32) {
         self.tell("started", group);
     }
 
-    /// Forgets a group that ended, before its number can be another's.
+    /// Removes a group that ended, before another process can get its id.
     pub(crate) fn ended(&self, group: u32) {
         self.tell("ended", group);
     }

@@ -1,4 +1,4 @@
-//! Components that a start cannot load: they stay, and are back when they load again.
+//! Components that a start cannot load: they are kept, and are live again once they can be loaded.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ fn large(version: &str) -> Vec<u8> {
     [component("a", version), section].concat()
 }
 
-/// The next process, which takes no component that is larger than the small ones.
+/// The next process, whose limit permits only the small components.
 fn with_a_small_limit(host: &Host, built_in: &[Vec<u8>]) -> Host {
     let small = component("a", "1.0.0")
         .len()

@@ -1,4 +1,4 @@
-//! Rechecks: an interpreter that asks for them without a pause takes nothing from anybody else.
+//! Rechecks: an interpreter that continuously requests them does not affect other objects.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ const OBJECTS: usize = 2_000;
 /// The time for which they are watched.
 const WATCHED: Duration = Duration::from_secs(3);
 
-/// A component that asks for the lowest time there is, and a report of objects that it judges.
+/// A component that requests rechecks at the earliest possible time, and a report of objects that it judges.
 pub(crate) fn thousands_of_objects_that_ask_for_a_time_that_is_over_wait_their_turn() {
     let stage = Stage::with(|settings, folder| {
         instantiate(&settings.store);
@@ -50,7 +50,7 @@ pub(crate) fn thousands_of_objects_that_ask_for_a_time_that_is_over_wait_their_t
         stage.assert_healthy();
         std::thread::sleep(Duration::from_millis(100));
     }
-    // At most once a second each, also where the machine made a second longer.
+    // At most one recheck per object and second. A busy machine may take longer than planned.
     let rounds = begin.elapsed().as_secs() + 2;
     let (most, after) = (before + rounds * OBJECTS as u64, calls());
     assert!(after > before, "they are judged again");

@@ -1,10 +1,10 @@
-//! The conformance cases of other projects, judged by the built-in interpreters: the state their own
-//! tests expect of an object, beside ours.
+//! The conformance cases of other projects, judged by the built-in interpreters. Each case has the state that the
+//! project's own tests expect of an object.
 //!
-//! The cases are other projects' data and lie beside this checkout, in `../shared/conformance`; a
-//! checkout without them says so and passes. The standard harness hides the output of tests that
-//! pass, and this report is worth reading then, so the trials run in `libtest-mimic`, one for each
-//! file of cases. `-- --nocapture` also lists every case that is not exact.
+//! The cases are data of other projects in the folder `../shared/conformance`, beside this checkout. Without the folder,
+//! the test prints a line and passes. The standard harness hides the output of passing tests, but this report is also
+//! useful then. The trials therefore run in `libtest-mimic`, one for each file of cases. `-- --nocapture` also lists
+//! every case that is not exact.
 
 mod cases;
 mod judging;
@@ -86,7 +86,7 @@ fn trial(name: &str, problems: Vec<String>) -> Trial {
     })
 }
 
-/// Judges all cases, whatever is selected: waivers and totals need all of them, and it takes a
+/// Judges all cases regardless of the selection: waivers and totals need all of them, and it takes a
 /// second.
 fn judge_all(files: &[CaseFile]) -> Result<Vec<Report>, String> {
     let judging = Judging::start()?;

@@ -1,5 +1,5 @@
-//! The same objects, damaged as a careless reporter would: no interpreter may fail, and nothing may
-//! become ready by what is missing.
+//! The same objects, damaged as by a careless reporter. No interpreter may fail, and no object may become ready because
+//! a part is missing.
 
 use kindsight_model::Phase;
 use serde_json::Value;
@@ -33,8 +33,8 @@ const DAMAGES: [(&str, Damage); 5] = [
     }),
 ];
 
-/// Kinds whose controllers write no status before there is something to do: without one such an object
-/// is as ready as one that has yet to do its work, and nothing tells them apart.
+/// Kinds whose controllers write no status until there is work. Without a status, a damaged object of such a Kind cannot
+/// be distinguished from an object that waits for work, which is ready.
 const READY_WITHOUT_STATUS: [&str; 1] = ["CronJob"];
 
 /// Damages every object in every way.

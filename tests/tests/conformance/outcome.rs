@@ -8,13 +8,13 @@ use crate::judging::Answer;
 /// Result of comparing a verdict with the state a case expects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The state is among those that pass.
+    /// The state is one of the accepted states.
     Exact,
     /// Present or Unknown where the case expects another state.
     NoClaim,
-    /// Ready or Succeeded where neither passes: the worst answer there is.
+    /// Ready or Succeeded, but neither is accepted: the worst possible answer.
     WrongGreen,
-    /// Failed where that does not pass.
+    /// Failed, but it is not accepted.
     WrongRed,
     /// Any other wrong state, such as Pending for a broken object.
     Other,

@@ -3,7 +3,7 @@
 use crate::outcome::Outcome;
 use crate::report::Report;
 
-/// Number of cases by outcome. Waived cases are counted as such and nowhere else.
+/// Number of cases by outcome. A waived case counts only as waived.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Tally {
     counts: [usize; Outcome::ALL.len()],

@@ -1,4 +1,4 @@
-//! Guests written by hand, as no compiler would make them.
+//! Guests written by hand, with code that no compiler would generate.
 //!
 //! A core module in text, with records laid out as the canonical ABI requires; the host makes a
 //! component of it, as it does with an author's module.
@@ -94,11 +94,11 @@ pub(crate) struct Answer {
     pub(crate) state: Option<(u32, u32)>,
     /// Length of a reason of `x`.
     pub(crate) reason_bytes: u32,
-    /// 0 for no time since when, 1 for one.
+    /// 1 if the answer has a start time, else 0.
     pub(crate) since_tag: u32,
-    /// Since when, in milliseconds.
+    /// The start time of the state, in milliseconds.
     pub(crate) since_ms: i64,
-    /// When to check again, in milliseconds.
+    /// Time of the recheck, in milliseconds.
     pub(crate) recheck_ms: Option<i64>,
 }
 
@@ -179,7 +179,7 @@ impl Data {
         self.begin + u32::try_from(self.bytes.len()).expect("small")
     }
 
-    /// The pointer of a text's pointer and length: what a function returns that answers with a text.
+    /// The address of a text's pointer and length, which is the return value of a function that answers with a text.
     fn answer(&mut self, text: &str) -> u32 {
         let (at, len) = self.text(text);
         self.words(&[at, len])

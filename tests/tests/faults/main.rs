@@ -1,4 +1,4 @@
-//! Guests that misbehave: the cost of each, the message users see, and that nothing else is affected.
+//! Guests that misbehave: the cost of each, its message for users, and the absence of effects on other interpreters.
 
 mod by_hand;
 mod cache;

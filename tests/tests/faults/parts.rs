@@ -5,7 +5,7 @@ use kindsight_interpreter::{Limits, PARTS_MAX};
 use crate::by_hand::Module;
 use crate::{one_worker, start};
 
-/// The outcome of loading a component of so many parts, with one of them its own.
+/// The outcome of loading a component with `count` additional parts.
 fn loaded(parts_max: u16, field: &str, count: usize) -> String {
     let interpreters = start(Limits {
         parts_max,

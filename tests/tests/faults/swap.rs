@@ -72,7 +72,7 @@ fn a_batch_is_judged_by_one_set_however_often_it_is_swapped() {
             .collect();
         for number in 0..SWAPS {
             publish(number);
-            // A swap follows a verdict of this thread too, so that it runs beside the readers.
+            // This thread judges before each swap too, so that swaps and readers run at the same time.
             let batch: Arc<[Object]> = [thing(&format!(r#"{{"swap": {number}}}"#))].into();
             let judged = interpreters.judge_each(&batch, 0);
             let by = judged[0].by.as_ref().expect("an interpreter");

@@ -1,4 +1,4 @@
-//! Real Kubernetes clusters, watched by a server: every step ends with the answer that people get.
+//! Real Kubernetes clusters, watched by a server: every step ends with a check of the answer for users.
 
 mod application;
 mod context;

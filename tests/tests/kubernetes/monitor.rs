@@ -1,4 +1,4 @@
-//! A monitor, played by the test: it reports what its cluster has of an app in a ResourceBundleState.
+//! A simulated monitor: it reports the objects of an app in its cluster in a ResourceBundleState.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -66,7 +66,7 @@ pub(crate) fn install(cluster: &Cluster) {
     cluster.client().wait_for_status(STATES, 200, PATIENCE);
 }
 
-/// Takes the definition away, and with it what the monitor reported.
+/// Removes the definition, and thereby the reports of the monitor.
 pub(crate) fn uninstall(cluster: &Cluster) {
     assert!(cluster.delete(DEFINITION));
 }
@@ -84,7 +84,7 @@ pub(crate) fn begin(cluster: &Cluster, deployment: &str) {
 /// Writes a status.
 pub(crate) fn report(cluster: &Cluster, deployment: &str, status: &Value) {
     let path = format!("{STATES}/{deployment}/status");
-    // Lists are replaced whole.
+    // The patch replaces complete lists.
     cluster.patch(
         &path,
         "application/merge-patch+json",
@@ -97,7 +97,7 @@ pub(crate) fn report(cluster: &Cluster, deployment: &str, status: &Value) {
     );
 }
 
-/// All that the cluster has of a deployment, as a monitor reports it.
+/// All objects of a deployment in the cluster, in the form of a monitor's report.
 pub(crate) fn everything(cluster: &Cluster, deployment: &str) -> Value {
     let mut status = json!({"ready": false, "resourceCount": 0});
     for (list, path) in LISTS {
@@ -123,7 +123,7 @@ pub(crate) fn everything(cluster: &Cluster, deployment: &str) -> Value {
     status
 }
 
-/// A status as a definition leaves it that knows only some members of metadata.
+/// A status without the members of metadata that some definitions of the Kind remove.
 pub(crate) fn pruned(mut status: Value) -> Value {
     for (list, _) in LISTS {
         for item in status[list].as_array_mut().into_iter().flatten() {

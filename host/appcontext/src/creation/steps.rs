@@ -1,8 +1,8 @@
 //! Creation of a context that is more than one batch.
 //!
-//! A mark of our own is put by the first batch, renewed by each that follows, and removed by the last,
-//! which puts the root key. Each is applied only if the mark is as the one before left it, so a
-//! creation that was swept writes nothing more.
+//! The first batch puts a mark, each later batch renews it, and the last batch removes it and puts the
+//! root key. A batch is applied only if the mark is unchanged since the previous batch, so a creation
+//! that was swept writes no further keys.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -18,7 +18,7 @@ const OWN_WRITES: usize = 2;
 /// The bytes that mark, root key and conditions take of a batch, at most.
 const OWN_BYTES: usize = 2 * 1024;
 
-/// The mark of a creation. Compared as a whole.
+/// The mark of a creation. Marks are compared with all their members.
 #[derive(Serialize)]
 struct Mark {
     version: u64,

@@ -1,4 +1,4 @@
-//! Creations that are more than one batch, and what is left of those that died.
+//! Creations of several batches, and the remains of creations that ended early.
 
 use std::sync::{Arc, Mutex};
 use std::thread;

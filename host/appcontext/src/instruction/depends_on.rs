@@ -15,11 +15,11 @@ const WAIT: &str = "wait";
 
 /// The dependencies of all apps of a context.
 ///
-/// The first generation writes `{"appdependency":{"a":"go"}}`, the later one the map by itself. What
-/// is read is written back in the form that it had; a new one has the first form.
+/// The first generation writes `{"appdependency":{"a":"go"}}`, and the later generation writes only the
+/// map. A stored instruction keeps its form. A new instruction has the first form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppsDependency {
-    /// The members around the map; none where the map is by itself.
+    /// The members around the map, if it has any.
     around: Option<Members>,
     apps: Members,
 }
@@ -40,7 +40,7 @@ impl AppsDependency {
         Ok(Self { around, apps })
     }
 
-    /// The word of an app, such as [`GO`]; none where it has none that is a text.
+    /// The word of an app, such as [`GO`]. `None` if it is absent or not a text.
     pub fn word(&self, app: &str) -> Option<String> {
         self.apps.get(app).ok().flatten()
     }
@@ -91,10 +91,10 @@ impl sealed::Sealed for AppsDependency {
     }
 }
 
-/// The apps that one app waits for; of the later generation.
+/// The apps that one app waits for, in the form of the later generation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AppDependency {
-    /// The apps, in the order in which they are stored.
+    /// The apps, in their stored order.
     pub apps: Vec<DependsOn>,
 }
 

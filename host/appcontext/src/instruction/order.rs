@@ -1,4 +1,4 @@
-//! The orders in which apps are instantiated and resources are applied.
+//! The order of apps for their instantiation, and of resources for their application.
 
 use super::{instruction_of_members, names, remove_name, with_names};
 use crate::Result;
@@ -7,7 +7,7 @@ use crate::members::Members;
 const APP_ORDER: &str = "apporder";
 const RESOURCE_ORDER: &str = "resorder";
 
-/// The order in which the apps of a context are instantiated.
+/// The order of the apps of a context, for their instantiation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AppOrder {
     /// The names of the apps, first one first.
@@ -41,7 +41,7 @@ impl AppOrder {
 
 instruction_of_members!(AppOrder);
 
-/// The order in which the resources of an app are applied to a cluster.
+/// The order of the resources of an app, for applying them to a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ResourceOrder {
     /// The resources as `<name>+<Kind>`, first one first.

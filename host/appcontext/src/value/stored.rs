@@ -1,4 +1,4 @@
-//! Values by their type: the form in which each is stored.
+//! The stored form of each type of value.
 
 use kindsight_model::{Connectivity, ContextId, ContextStatus, RsyncStatus};
 use serde::Serialize;
@@ -48,7 +48,7 @@ pub trait Stored: sealed::Sealed {}
 pub(crate) mod sealed {
     use crate::Result;
 
-    /// The form in which a value is stored.
+    /// The stored form of a value.
     pub trait Sealed: Sized {
         /// Decodes the bytes of a value; the error is a fragment of a sentence.
         fn decode(stored: &[u8]) -> Result<Self, String>;

@@ -6,13 +6,15 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Notes in the watched directory: beside each refused file one that says why.
+/// Notes in the watched directory: for each refused file, a file beside it that contains the
+/// reason.
 ///
-/// That the directory cannot be written, as that of a ConfigMap, is logged once and is no error.
+/// If the directory is not writable, like a ConfigMap volume, this is logged once and is not an
+/// error.
 #[derive(Debug)]
 pub(super) struct Notes {
     folder: PathBuf,
-    /// It was logged that notes cannot be written.
+    /// Whether it was logged that notes cannot be written.
     is_unwritable: AtomicBool,
 }
 
@@ -25,20 +27,21 @@ impl Notes {
         }
     }
 
-    /// Writes beside a file why it is refused, as `<file>.refused.txt`. `why` names the step.
+    /// Writes the reason why a file is refused to `<file>.refused.txt`. `why` contains the step.
     ///
     /// Called after each refusal. Blocks.
     pub(super) fn write(&self, file: &str, why: &str) {
         self.check(file::write(&self.folder, file, why));
     }
 
-    /// Removes the note beside a file. Called when it is accepted, and when it is gone. Blocks.
+    /// Removes the note beside a file. Called when the file is accepted, and when it was removed.
+    /// Blocks.
     pub(super) fn remove(&self, file: &str) {
         self.check(file::remove(&self.folder, file));
     }
 
-    /// Removes the notes of an earlier process about files that are gone. Called when the directory
-    /// was listed. Blocks.
+    /// Removes notes of an earlier process about files that no longer exist. Called when the
+    /// directory was listed. Blocks.
     pub(super) fn remove_orphans(&self) {
         self.check(file::remove_orphans(&self.folder));
     }

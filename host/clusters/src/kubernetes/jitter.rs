@@ -1,4 +1,4 @@
-//! Waiting times between attempts, spread so that watches do not come back all at once.
+//! Waiting times between attempts, spread so that watches do not retry at the same moment.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
@@ -6,14 +6,14 @@ use std::time::Duration;
 const FIRST: Duration = Duration::from_millis(200);
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// Waiting times that double up to 20 s, each by up to a half longer at random.
+/// Waiting times that double up to 20 s. Each is extended at random by up to a half.
 #[derive(Debug, Default)]
 pub(super) struct Backoff {
     attempts: u32,
 }
 
 impl Backoff {
-    /// Returns whether nothing was waited for yet.
+    /// Returns whether there was no wait yet.
     pub(super) fn is_fresh(&self) -> bool {
         self.attempts == 0
     }
@@ -26,9 +26,9 @@ impl Backoff {
     }
 }
 
-/// A time by up to a half longer, at random.
+/// A time, extended at random by up to a half.
 pub(super) fn jittered(time: Duration) -> Duration {
-    // The seed of a hasher is all the randomness that this needs.
+    // The seed of a hasher is random enough for this.
     let random = RandomState::new().hash_one(0_u8) % 512;
     let part = u32::try_from(random).unwrap_or_default();
     time.saturating_add(time.saturating_mul(part) / 1024)

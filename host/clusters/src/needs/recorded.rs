@@ -17,8 +17,8 @@ pub type RecordedDeployments = BTreeMap<DeploymentId, RecordedDeployment>;
 pub struct RecordedDeployment {
     /// The namespace that it is deployed to; empty where the `AppContext` names none.
     pub namespace: Arc<str>,
-    /// A number that no earlier record of the same deployment had. What was reported before another one
-    /// is forgotten, and has to be reported again.
+    /// A number that no earlier record of the same deployment had. With a new number, earlier reports are
+    /// forgotten, and the deployment must be reported again.
     pub number: u64,
 }
 
@@ -71,7 +71,7 @@ mod tests {
         assert!(recorded.of(&other).is_empty());
         recorded.remove(&one, &id);
         assert_eq!(recorded, Recorded::default());
-        // Who has it still sees what it was given.
+        // A receiver of the previous value still sees it.
         assert_eq!(before.len(), 1);
     }
 }

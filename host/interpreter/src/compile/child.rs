@@ -10,26 +10,26 @@ use crate::engine;
 /// Runs the process that a [`ChildCompiler`](super::ChildCompiler) starts: reads one component from
 /// standard input, compiles it, and writes the answer to standard output.
 ///
-/// A refusal of the component is an answer. The exit code reports failures of the host: an invalid
-/// request, or a limit that cannot be set; standard error says which.
+/// The refusal of a component is an answer. The exit code reports failures of the host: an invalid
+/// request, or a limit that cannot be set. Standard error contains the reason.
 pub fn compile_child() -> ExitCode {
     let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
     let served = Request::read(&mut input).and_then(|request| {
-        // Before the component is read: its bytes count towards the limit.
+        // Before the component is read, because its bytes count towards the limit.
         caps::apply(&request)?;
         serve(request, &mut input, &mut output)
     });
     match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Without a reader of standard error the message is lost; the exit code is not.
+            // If standard error has no reader, the message is lost, but the exit code is not.
             let _ = writeln!(io::stderr(), "{error}");
             ExitCode::FAILURE
         }
     }
 }
 
-/// Reads the component and answers.
+/// Reads the component and writes the answer.
 pub(super) fn serve(
     request: Request,
     input: &mut impl Read,

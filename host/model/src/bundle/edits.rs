@@ -1,11 +1,11 @@
-//! The status of a bundle as it is kept: parts that hold Secrets are replaced, the rest is as it came.
+//! The stored status of a bundle: parts that hold Secrets are replaced, the rest is unchanged.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::redact::{Edit, edited, redacted};
 
-/// A status, and the parts of it that are kept as another text.
+/// A status, and the replacements of some of its parts.
 pub(super) struct Edits<'s> {
     status: &'s str,
     edits: Vec<Edit>,
@@ -19,13 +19,13 @@ impl<'s> Edits<'s> {
         }
     }
 
-    /// Replaces a part, which is borrowed from the status. Parts do not overlap.
+    /// Replaces a part of the status. `part` must be a slice of the status; parts must not overlap.
     pub(super) fn replace(&mut self, part: &str, text: String) {
         let range = range_in(self.status, part);
         self.edits.extend(range.map(|range| (range, text)));
     }
 
-    /// Takes the content of Secrets out of a part that is not read.
+    /// Removes the content of Secrets from a part that is not decoded.
     pub(super) fn pass_over(&mut self, part: &str) {
         match redacted(part, false) {
             Ok(None) => {}
@@ -34,7 +34,8 @@ impl<'s> Edits<'s> {
         }
     }
 
-    /// Replaces the items of a list after `last`, or all, by as many numbers, since nobody searched them.
+    /// Replaces the items of a list after `last` (all items if `last` is `None`) by as many zeros, because
+    /// these items were not searched for Secrets.
     pub(super) fn cut(&mut self, list: &str, last: Option<&str>, count: usize) {
         let mut numbers = ",0".repeat(count);
         numbers.push(']');
@@ -49,7 +50,7 @@ impl<'s> Edits<'s> {
         }
     }
 
-    /// The status as it is kept.
+    /// The status with all replacements.
     pub(super) fn finish(mut self) -> Arc<str> {
         if self.edits.is_empty() {
             return self.status.into();
@@ -59,7 +60,7 @@ impl<'s> Edits<'s> {
     }
 }
 
-/// The range of a part that is borrowed from this text; `None` if it is not.
+/// The range of a part in a text; `None` if the part is not a slice of the text.
 fn range_in(text: &str, part: &str) -> Option<Range<usize>> {
     let start = part.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
     let range = start..start.checked_add(part.len())?;

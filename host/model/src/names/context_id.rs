@@ -8,9 +8,9 @@ use super::NameError;
 
 /// The id of an `AppContext`: a decimal number of 64 bits, kept verbatim.
 ///
-/// Below 2^63, and negative in contexts of orchestrators that choose ids themselves. Such a context is
-/// read like any other, but no label can name it (see [`DeploymentId`](super::DeploymentId)), so no
-/// monitor reports on it.
+/// Below 2^63. Orchestrators that choose ids themselves may use negative ids. A context with a negative id is
+/// read like any other, but no label can name it (see [`DeploymentId`](super::DeploymentId)), so no monitor
+/// reports on it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ContextId(Arc<str>);
 
@@ -20,7 +20,7 @@ impl ContextId {
         &self.0
     }
 
-    /// Returns whether it is negative, which no new id is.
+    /// Returns whether the id is negative. New ids are never negative.
     pub fn is_negative(&self) -> bool {
         self.0.starts_with('-')
     }
@@ -31,7 +31,7 @@ impl FromStr for ContextId {
 
     fn from_str(text: &str) -> Result<Self, NameError> {
         let digits = text.strip_prefix('-').unwrap_or(text);
-        // `parse` takes a `+` too.
+        // `parse` also accepts a `+`.
         if digits.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<i64>().is_ok() {
             Ok(Self(text.into()))
         } else {

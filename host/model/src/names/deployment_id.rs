@@ -8,13 +8,13 @@ use super::{ContextId, NameError, is_label_value, is_name};
 
 /// The value of the label `emco/deployment-id`: `<context id>-<app>`.
 ///
-/// It is read from labels, so it is a Kubernetes label value: nothing is ever reported on an app
-/// whose name is too long for one, or on a context with a negative id.
+/// Monitors read it from labels, so it must be a valid Kubernetes label value. Monitors cannot report on an
+/// app whose name is too long for a label, or on a context with a negative id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DeploymentId {
     /// The instantiation.
     pub context: ContextId,
-    /// The app of it.
+    /// The app.
     pub app: Arc<str>,
 }
 

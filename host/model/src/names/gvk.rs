@@ -16,7 +16,7 @@ pub struct Gvk {
     /// API group; empty for the core group.
     #[schema(value_type = String, example = "apps")]
     pub group: Arc<str>,
-    /// API version; may be empty where a reporter left it out.
+    /// API version; empty if the reporter omitted it.
     #[schema(value_type = String, example = "v1")]
     pub version: Arc<str>,
     /// Kind.
@@ -34,12 +34,12 @@ impl Gvk {
         }
     }
 
-    /// Returns whether a pattern takes objects of this Kind.
+    /// Returns whether a pattern matches objects of this Kind.
     pub fn matches(&self, pattern: &KindPattern) -> bool {
         pattern.matches(&self.group, &self.version, &self.kind)
     }
 
-    /// Returns whether it is a Secret of the core group, whatever the version.
+    /// Returns whether it is a Secret of the core group, of any version.
     pub(crate) fn is_secret(&self) -> bool {
         self.group.is_empty() && &*self.kind == "Secret"
     }

@@ -29,7 +29,7 @@ const REPLACED: [&str; 4] = ["Updating", "Updated", "UpdatedFailed", "UpdateFail
 pub(crate) struct Instance {
     /// The group or the logical cloud that it instantiates, or the clusters that its network intents are for.
     subjects: BTreeSet<RecordSubject>,
-    /// Contexts that were made for this one, which are nobody's instances.
+    /// Contexts that were made for this one. They are not instances themselves.
     children: BTreeSet<ContextId>,
     /// The context that its statuses are kept in.
     status_context: ContextId,
@@ -107,8 +107,8 @@ fn subjects(context: &ContextSnapshot) -> BTreeSet<RecordSubject> {
         .collect()
 }
 
-/// Returns whether a context makes its logical cloud, and is not something else of that one. A cloud of level 0
-/// may have no app.
+/// Returns whether a context makes its logical cloud, rather than belonging to the cloud. A cloud of level 0 may
+/// have no app.
 fn makes_cloud(context: &ContextSnapshot) -> bool {
     let apps = &context.apps;
     apps.is_empty() || apps.iter().any(|it| it.name == LOGICAL_CLOUD)
@@ -163,7 +163,7 @@ impl Derived {
         instances.flat_map(|it| &it.subjects).cloned().collect()
     }
 
-    /// Returns whether a context was made for another one. Of those that name each other in a circle none was.
+    /// Returns whether a context was made for another one. Contexts that name each other in a circle were not.
     fn is_child(&self, id: &ContextId) -> bool {
         let parents = self.parents.get(id);
         let mut parents = parents.filter(|parent| *parent != id).peekable();
@@ -194,7 +194,7 @@ impl Derived {
         self.instances.get(id).map(|it| it.created)
     }
 
-    /// The record of a subject, as far as those of its contexts tell that are `asked` for; none without any.
+    /// The record of a subject, derived from those contexts that `asked` selects. `None` without any context.
     pub(crate) fn record(
         &self,
         subject: &RecordSubject,
@@ -216,18 +216,18 @@ impl Derived {
     }
 }
 
-/// The record of actions that lead to what is known of instances, which come in the order of their creation; none
-/// without any. The last action is about the current one.
+/// The actions that lead to the states of instances, which are in the order of their creation. The last action is
+/// about the current instance. `None` without instances.
 fn actions(instances: &[(&ContextId, &Instance)], sent: LifecycleState) -> Option<RecordView> {
     let by_change = |(_, it): &&(&ContextId, &Instance)| (!it.is_replaced(), it.status_changed);
-    // Of equal ones the last, which is the newest.
+    // The last of several equal instances is the newest.
     let (current, instance) = instances.iter().max_by_key(by_change)?;
     let mut actions = Vec::new();
     let mut add = |state: LifecycleState, id: &ContextId| {
         actions.push(ActionView {
             state,
             instance: Some(id.clone()),
-            // When it was done is nowhere in a context.
+            // A context does not contain the time of an action.
             time: "".into(),
             revision: 0,
         });
@@ -238,7 +238,7 @@ fn actions(instances: &[(&ContextId, &Instance)], sent: LifecycleState) -> Optio
         .filter(|(id, _)| id != current || !is_newest)
     {
         add(sent, id);
-        // What is current again had been replaced.
+        // A current instance that is not the newest was replaced before.
         let is_reinstated = id == current;
         let end = if is_reinstated {
             Some(LifecycleState::Updated)

@@ -42,7 +42,7 @@ impl States {
         }
     }
 
-    /// The record of a subject that is not recorded here; none where nobody knows it.
+    /// The record of a subject without a record of kindsight. `None` if the subject is unknown.
     pub(crate) fn record(&self, subject: &RecordSubject, derived: &Derived) -> Option<RecordView> {
         match self.known.get(subject) {
             Some(info) => Some(merged(subject, info, derived)),
@@ -51,11 +51,11 @@ impl States {
     }
 }
 
-/// The actions that an orchestrator keeps, then those that the contexts tell of which it was still to note: an
-/// instantiation is written to the contexts first.
+/// The actions that an orchestrator keeps, followed by actions that it has not noted yet: an instantiation is
+/// written to the contexts first.
 ///
-/// Those are the contexts that no action names and that were created after all that actions name. Of older ones
-/// nothing is said: the history is what the orchestrator keeps.
+/// The further actions are derived from contexts that no kept action names and that are newer than all named contexts.
+/// Older contexts add no action, because the orchestrator keeps the history.
 fn merged(subject: &RecordSubject, info: &StateInfo, derived: &Derived) -> RecordView {
     let named = named(Some(info));
     let last = named.iter().filter_map(|id| derived.created(id)).max();

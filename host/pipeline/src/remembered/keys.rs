@@ -1,4 +1,4 @@
-//! Keys of what was last known.
+//! Keys of the last-known state.
 
 use kindsight_model::ClusterName;
 use kindsight_status::ApplicationKey;
@@ -24,7 +24,7 @@ pub(super) enum Kind {
     Transition,
 }
 
-/// The kind of the value under a key; none for one that nobody writes.
+/// The kind of the value under a key. `None` for an unknown key.
 pub(super) fn kind_of(key: &str) -> Option<Kind> {
     if key.starts_with(CLUSTERS) {
         return Some(Kind::Cluster);
@@ -57,7 +57,7 @@ pub(super) fn placement(of: &ApplicationKey, cluster: &ClusterName, app: &str) -
     format!("{}placements/{cluster}/{app}", application(of))
 }
 
-/// Key of what is known of a history as a whole.
+/// Key of the summary of a history.
 pub(super) fn history(of: &ApplicationKey) -> String {
     format!("{}history/", application(of))
 }
@@ -67,7 +67,7 @@ pub(super) fn transition(of: &ApplicationKey, id: u64) -> String {
     format!("{}transitions/{id:020}/", application(of))
 }
 
-/// Key of what is known of a cluster.
+/// Key of the state of a cluster.
 pub(super) fn cluster(name: &ClusterName) -> String {
     format!("{CLUSTERS}{name}/")
 }

@@ -6,7 +6,7 @@ use kindsight_store::Batch;
 
 use super::{Entry, REMEMBERED_BYTES_MAX};
 
-/// The file as it is, with the changes that are to be written.
+/// The present content of the file, with the changes to write.
 pub(super) struct Pending<'f> {
     entries: &'f BTreeMap<String, Entry>,
     changes: BTreeMap<String, Option<(Entry, Vec<u8>)>>,

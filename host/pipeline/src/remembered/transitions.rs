@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::format::name;
 
-/// A history as a whole.
+/// The summary of a history.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct StoredHistory {
@@ -24,7 +24,7 @@ pub(super) struct StoredHistory {
 pub(super) struct StoredTransition {
     pub(super) of: String,
     id: u64,
-    /// None for the application as a whole.
+    /// `None` for the application itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     resource: Option<StoredResourceId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -85,7 +85,7 @@ fn the_history_is_what_the_orchestrator_keeps_and_newer_contexts_come_behind() {
     let noted = [&kept[..], &[(Instantiated, "6")]].concat();
     tell(&mut other, StatesNews::Changed(group(), Some(info(&noted))));
     assert_eq!(actions(&other.answer())[4], "Instantiated 6 05 r1");
-    // What is named and not stored any more is history.
+    // A context that is named and not stored any more is history.
     other.delete("6");
     assert_eq!(actions(&other.answer()).len(), 5);
     assert_eq!(

@@ -80,7 +80,7 @@ impl Application {
         )?)
     }
 
-    /// Writes it into a store, as an orchestrator would have. `manifest` finds a manifest's text.
+    /// Writes the application into a store, as an orchestrator would. `manifest` finds a manifest's text.
     ///
     /// # Errors
     /// When the store refuses, or a manifest is missing.

@@ -4,11 +4,11 @@
 /// The effect of one byte on the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// It goes on.
+    /// The value continues.
     More,
-    /// It ended with this byte.
+    /// The value ended with this byte.
     Done,
-    /// It ended before this byte, unfinished; this byte begins something else.
+    /// The value ended incomplete before this byte, which begins another value.
     Broken,
     /// The elements of a list begin after this byte.
     ListBegins,
@@ -55,8 +55,7 @@ impl Scanner {
         self.list_depth.is_some()
     }
 
-    /// Number of bytes at the front that go on with the value and need no [`Scanner::step`]: most of
-    /// them.
+    /// Number of bytes at the front that continue the value and need no [`Scanner::step`]. Most bytes need none.
     pub(crate) fn plain(&self, bytes: &[u8]) -> usize {
         let is_key_kept = self.depth == 1 && self.last_string.len() <= ITEMS.len();
         let separates = self.list_depth == Some(self.depth);

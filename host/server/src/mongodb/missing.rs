@@ -13,7 +13,7 @@ use crate::tasks::Tasks;
 )]
 pub struct MongodbError;
 
-/// States that nobody can read.
+/// A source of states, which this binary cannot have.
 pub(crate) enum StatesSource {}
 
 /// Refuses every setting.
@@ -23,5 +23,5 @@ pub(crate) async fn open(
     settings.map_or(Ok(None), |_| Err(MongodbError))
 }
 
-/// Does nothing: there are no states.
+/// Does nothing, because this binary has no source of states.
 pub(crate) fn begin(_: Option<StatesSource>, _: &Tasks, _: Sender<Event>) {}

@@ -1,4 +1,4 @@
-//! Lines that interpreters log, for the person who runs them.
+//! Log lines of interpreters, for the user of the command line.
 
 use std::fmt;
 use std::io::Write;
@@ -9,7 +9,7 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 
-/// Writes each line of an interpreter as `name: level: text`, of any level; nothing else.
+/// Writes each log line of an interpreter, of any level, as `name: level: text`. Ignores other events.
 pub(super) struct GuestLines<F> {
     /// Makes the writer of one line.
     pub(super) to: F,
@@ -29,7 +29,7 @@ impl<S: Subscriber, W: Write, F: Fn() -> W + 'static> Layer<S> for GuestLines<F>
                 line.text.as_str(),
             ),
         };
-        // A closed standard error leaves nowhere to report that to.
+        // If standard error is closed, the failure cannot be reported anywhere.
         let _ = (self.to)().write_all(format!("{}: {level}: {text}\n", line.name).as_bytes());
     }
 }

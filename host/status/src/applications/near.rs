@@ -1,4 +1,4 @@
-//! Names that are near to one that does not exist.
+//! Names that are similar to a name that does not exist.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -7,7 +7,8 @@ use kindsight_model::DigName;
 
 use crate::problem::KNOWN_SHOWN_MAX;
 
-/// The names that have most in common with `asked`, the nearest first; the first names where none has.
+/// The names that are most similar to `asked`, the most similar first. If no name is similar, the first
+/// names.
 pub(super) fn near<'n>(
     names: impl IntoIterator<Item = &'n DigName>,
     asked: &str,
@@ -26,8 +27,8 @@ pub(super) fn near<'n>(
     near.map(|(_, name)| name).collect()
 }
 
-/// The number of characters that a name has in common with `asked`: all of it where it has it anywhere, else
-/// those at the beginning.
+/// The number of characters that a name has in common with `asked`: the length of `asked` if the name
+/// contains it, else the length of the common prefix.
 fn in_common(name: &DigName, asked: &str) -> usize {
     let parts = [&name.composite_app, &name.dig].map(|part| part.to_ascii_lowercase());
     let of_part = |part: &String| {

@@ -1,4 +1,4 @@
-//! Resources in EMCO's newer dialect, built one by one while the answer is serialized.
+//! Resources in EMCO's newer dialect. Each resource is built when it is serialized.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ pub struct EmcoResources<'a> {
     form: Form,
 }
 
-/// The form in which resources are shown.
+/// The form of the resources in an answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Form {
     pub(super) kind: QueryType,
-    /// True for the members of `status`, false for those of `type`.
+    /// True for the members of an answer to `status`, false for the members of an answer to `type`.
     pub(super) asks_status: bool,
     pub(super) is_detail: bool,
 }
@@ -34,7 +34,7 @@ impl<'a> EmcoResources<'a> {
         }
     }
 
-    /// Adds the resources of others behind these.
+    /// Appends the resources of `other`.
     pub(super) fn append(&mut self, other: Self) {
         self.parts.extend(other.parts);
     }
@@ -50,7 +50,7 @@ impl Form {
             (QueryType::Cluster, true) => resource.ready_status = Some(ready_status(view)),
         }
         if self.is_detail {
-            // What the cluster did not report is shown as it was sent.
+            // Without a reported object, the manifest is shown.
             let object = match self.kind {
                 QueryType::Rsync => view.manifest.as_ref(),
                 QueryType::Cluster => view.object.as_ref().or(view.manifest.as_ref()),

@@ -1,12 +1,12 @@
 //! The keys of a store among all keys of an etcd.
 
-/// The keys that begin with a prefix, which those who use the store do not see.
+/// The keys that begin with a prefix. Users of the store do not see the prefix.
 #[derive(Debug, Clone)]
 pub(super) struct KeySpace {
     prefix: String,
 }
 
-/// The keys from the first one up to the second, without it.
+/// The keys from the first one up to the second one, which is excluded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) from: Vec<u8>,
@@ -20,26 +20,27 @@ impl KeySpace {
         }
     }
 
-    /// A key, as etcd has it.
+    /// Converts a key to its form in etcd.
     pub(super) fn key(&self, key: &str) -> Vec<u8> {
         [self.prefix.as_bytes(), key.as_bytes()].concat()
     }
 
-    /// All keys under a prefix, as etcd has them.
+    /// The span in etcd of all keys under a prefix.
     pub(super) fn under(&self, prefix: &str) -> Span {
         let from = self.key(prefix);
         let last = from.iter().rposition(|byte| *byte < u8::MAX);
         let end = match last.and_then(|last| from.get(..=last)) {
             Some([head @ .., last]) => [head, &[last.saturating_add(1)]].concat(),
-            // Every key.
+            // All keys.
             _ => vec![0],
         };
-        // A key is never empty.
+        // An etcd key cannot be empty.
         let from = if from.is_empty() { vec![0] } else { from };
         Span { from, end }
     }
 
-    /// A key of etcd as users of the store have it; none where it is another's, or not UTF-8.
+    /// Converts an etcd key to its form for users of the store. Returns `None` if the key is
+    /// outside this key space or is not UTF-8.
     pub(super) fn stripped(&self, key: &[u8]) -> Option<String> {
         let key = key.strip_prefix(self.prefix.as_bytes())?;
         String::from_utf8(key.to_vec()).ok()

@@ -7,26 +7,27 @@ use std::time::Duration;
 /// The default of [`EtcdOptions::deadline`].
 const DEADLINE: Duration = Duration::from_secs(5);
 
-/// The way into an etcd, and what of it is used.
+/// Connection settings of an etcd, and the part of its keys that is used.
 #[derive(Clone, PartialEq, Eq)]
 pub struct EtcdOptions {
-    /// A PEM file with the authorities of the members' certificates. TLS is spoken where it is set.
+    /// A PEM file with the CA certificates that sign the members' certificates. If set, TLS is
+    /// used.
     pub ca: Option<PathBuf>,
-    /// A PEM file with the certificate to show to members; with a key.
+    /// A PEM file with the client certificate. Requires `key`.
     pub cert: Option<PathBuf>,
-    /// A PEM file with the private key of the certificate.
+    /// A PEM file with the private key of the client certificate.
     pub key: Option<PathBuf>,
-    /// The name of an etcd user; with a password.
+    /// The name of an etcd user. Requires `password`.
     pub user: Option<String>,
     /// The password of the user.
     pub password: Option<String>,
-    /// A text before every key, for tests that share an etcd; empty by default.
+    /// A prefix of every key, for tests that share an etcd. Empty by default.
     pub key_prefix: String,
-    /// The prefix of the keys whose changes are heard, `/` by default. A user who may read
-    /// `/context/` alone needs it to be that.
+    /// The prefix of the keys that are watched, `/` by default. If the user may read only
+    /// `/context/`, set it to `/context/`.
     pub watched: String,
-    /// The longest that one call waits for an answer; 5 seconds by default. A write whose outcome is
-    /// unknown then is read back, which may take as long once more.
+    /// The longest time that one call waits for an answer, 5 seconds by default. If the outcome of
+    /// a write is unknown then, reading it back may take the same time again.
     pub deadline: Duration,
 }
 

@@ -6,10 +6,10 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::{Error, Result};
 
-/// Threads that carry the calls: they wait for etcd nearly all of the time.
+/// The number of threads that run the calls. They wait for etcd nearly all of the time.
 const THREADS: usize = 2;
 
-/// A runtime that may be dropped anywhere, also in another runtime.
+/// A runtime that can be dropped anywhere, also inside another runtime.
 pub(super) struct OwnRuntime {
     runtime: Option<Runtime>,
 }
@@ -32,15 +32,15 @@ impl OwnRuntime {
         }
     }
 
-    /// Blocks until `future` is done. It does not run on the caller's thread, which may belong to
-    /// another runtime.
+    /// Blocks until `future` has completed. The future does not run on the caller's thread, which
+    /// may belong to another runtime.
     pub(super) fn wait<T: Send + 'static>(
         &self,
         future: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<T> {
         let (sender, receiver) = mpsc::sync_channel(1);
         self.spawn(async move {
-            // The caller waits for it.
+            // Sending cannot fail, because the caller waits for the result.
             let _ = sender.send(future.await);
         });
         let ended = |_| Error::Backend("a call to etcd ended without an answer".into());

@@ -21,7 +21,7 @@ impl<'a> Claim<'a> {
         let status = match node.get("status").flag().or_else(|| node.flag()) {
             Some(true) => ConditionStatus::True,
             Some(false) => ConditionStatus::False,
-            // Listed only while it holds, as by Argo CD's Application.
+            // Some controllers list it only while it holds, for example Argo CD's Application.
             None if role == Role::Abnormal && is_without_status(node) => ConditionStatus::True,
             None => ConditionStatus::Unknown,
         };
@@ -33,7 +33,8 @@ impl<'a> Claim<'a> {
         }
     }
 
-    /// Returns whether its status is a string, as the API requires; or it has none, and says nothing good.
+    /// Returns whether the status is a string, as the API requires, or is missing and the condition
+    /// is not good evidence.
     pub(super) fn is_genuine(self) -> bool {
         let says_nothing_good = !self.role.is_positive() && is_without_status(self.node);
         self.node.get("status").text().is_some() || says_nothing_good
@@ -43,7 +44,7 @@ impl<'a> Claim<'a> {
         self.status == status
     }
 
-    /// Returns whether its reason is that the controller's work on the object is paused.
+    /// Returns whether the reason is that the controller's work on the object is paused.
     pub(super) fn is_pause_of_work(self) -> bool {
         is_pause_of_work(self.reason())
     }
@@ -56,7 +57,7 @@ impl<'a> Claim<'a> {
         self.node.get("message").text_or_empty()
     }
 
-    /// Meaning of the reason; without one, that of the message if it is a failure.
+    /// The meaning of the reason. Without a reason, the meaning of the message if it is a failure.
     pub(super) fn why(self) -> Option<Meaning> {
         match self.reason() {
             "" => meaning(self.message()).filter(|why| *why == Meaning::Failed),
@@ -64,17 +65,18 @@ impl<'a> Claim<'a> {
         }
     }
 
-    /// `severity` of a negative status, as Cluster API and Knative add it.
+    /// The `severity` of a negative status, as Cluster API and Knative add it.
     pub(super) fn severity(self) -> Option<&'a str> {
         self.node.get("severity").text()
     }
 
-    /// Returns whether a negative status is a failure, by its severity or its reason.
+    /// Returns whether a negative status is a failure, according to its severity or its reason.
     pub(super) fn is_failure(self) -> bool {
         match self.severity() {
             Some("Error") => true,
             Some("Info") => false,
-            // As a state, `NotFound` is the object itself; as a reason, something it needs.
+            // As a state, `NotFound` refers to the object itself; as a reason, it refers to
+            // something that the object needs.
             _ => matches!(self.why(), Some(Meaning::Failed | Meaning::Absent)),
         }
     }
@@ -104,8 +106,8 @@ impl<'a> Claim<'a> {
     }
 }
 
-/// Returns whether a condition is an object without a status, under the usual name or the one that Argo's
-/// Experiment has for it.
+/// Returns whether a condition is an object without a status, both under the usual name and under
+/// the name in Argo's Experiment.
 fn is_without_status(node: Node<'_>) -> bool {
     let mut names = node.members().map(|(name, _)| name);
     node.is_object() && !names.any(|name| matches!(name, "status" | "phase"))

@@ -1,14 +1,14 @@
 //! Tables of words by their meaning.
 //!
-//! They are those of the status enums of about 180 Kinds that Argo CD has health scripts for, of the
-//! tables in wrangler (Rancher) and kubectl-status, and of the cloud APIs that operators copy into a
-//! status.
+//! The words are taken from the status enums of about 180 Kinds for which Argo CD has health
+//! scripts, from the tables in wrangler (Rancher) and kubectl-status, and from the cloud APIs whose
+//! states operators copy into a status.
 //!
-//! Each is sorted, since a value is looked up in all of them.
+//! Each table is sorted, because a value is searched in all of them.
 
 use super::Meaning;
 
-/// Words of something that has finished well and does not change any more.
+/// Words for an object that has completed successfully and does not change any more.
 pub(super) const FINISHED: &[&str] = &[
     "complete",
     "completed",
@@ -21,8 +21,9 @@ pub(super) const FINISHED: &[&str] = &[
     "successfully",
 ];
 
-/// Words of something that works. `created`, `initialized`, `started`, `registered` and
-/// `scheduled` are not here: they are the last step for some Kinds and the first for others.
+/// Words for an object that works. `created`, `initialized`, `started`, `registered` and
+/// `scheduled` are not included: they are the last step for some Kinds and the first step for
+/// others.
 pub(super) const GOOD: &[&str] = &[
     "accepted",
     "active",
@@ -61,7 +62,8 @@ pub(super) const GOOD: &[&str] = &[
     "verified",
 ];
 
-/// Words of something on its way. Any other `…ing` at either end of a value counts too.
+/// Words for an object that is not ready yet. Any other `…ing` at the beginning or end of a value
+/// counts too.
 pub(super) const PENDING: &[&str] = &[
     "awaiting",
     "bootstrap",
@@ -89,7 +91,7 @@ pub(super) const PENDING: &[&str] = &[
     "warmup",
 ];
 
-/// Words of something that was stopped on purpose.
+/// Words for an object that was stopped on purpose.
 pub(super) const SUSPENDED: &[&str] = &[
     "deactivated",
     "disabled",
@@ -103,8 +105,8 @@ pub(super) const SUSPENDED: &[&str] = &[
     "suspended",
 ];
 
-/// Words of something broken or refused. `warning` is here because whoever makes it the state of
-/// the whole object means that the object is impaired.
+/// Words for an object that is broken or was refused. `warning` is included because a controller
+/// that uses it as the state of the complete object means that the object is impaired.
 pub(super) const FAILED: &[&str] = &[
     "abort",
     "aborted",
@@ -169,7 +171,7 @@ pub(super) const FAILED: &[&str] = &[
     "warning",
 ];
 
-/// Words that mean something only when they are the whole value: `Down` is not `ScalingDown`.
+/// Words that have a meaning only as the complete value: `Down`, but not `ScalingDown`.
 pub(super) const WHOLE: &[(&str, Meaning)] = &[
     ("absent", Meaning::Absent),
     ("dead", Meaning::Failed),
@@ -193,7 +195,7 @@ pub(super) const WHOLE: &[(&str, Meaning)] = &[
     ("yellow", Meaning::Pending),
 ];
 
-/// Two words that mean something only side by side.
+/// Pairs of words that have a meaning only next to each other.
 pub(super) const PAIRS: &[((&str, &str), Meaning)] = &[
     (("already", "exists"), Meaning::Failed),
     (("back", "off"), Meaning::Failed),
@@ -208,7 +210,7 @@ pub(super) const PAIRS: &[((&str, &str), Meaning)] = &[
     (("to", "date"), Meaning::Good),
 ];
 
-/// Words in `…ing` that mean no change in progress.
+/// Words ending in `…ing` that do not mean a change in progress.
 pub(super) const STEADY: &[&str] = &[
     "archiving",
     "autoscaling",
@@ -227,7 +229,7 @@ pub(super) const STEADY: &[&str] = &[
     "working",
 ];
 
-/// Words that turn a good word behind them into its opposite.
+/// Words that reverse a good word after them.
 pub(super) const NEGATIONS: &[&str] = &["no", "non", "not", "without"];
 
 /// Words after which a good word is only expected: `WaitingForPodsReady`.

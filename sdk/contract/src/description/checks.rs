@@ -36,7 +36,7 @@ pub(super) fn version(members: &Members<'_>, report: &mut Report) -> Option<Stri
     Some(version.to_owned())
 }
 
-/// Returns whether a text is a version as semver.org defines it.
+/// Returns whether a text is a version according to semver.org.
 fn is_semantic(version: &str) -> bool {
     let (version, build) = match version.split_once('+') {
         Some((version, build)) => (version, Some(build)),
@@ -62,7 +62,7 @@ fn is_semantic(version: &str) -> bool {
         })
 }
 
-/// Reads `summary`: one line.
+/// Reads `summary`, which must be one line.
 pub(super) fn summary(members: &Members<'_>, report: &mut Report) -> Option<String> {
     let summary = members.text("summary", report)?;
     if summary.len() > SUMMARY_BYTES_MAX || summary.contains(char::is_control) {
@@ -128,7 +128,7 @@ fn is_url(url: &str) -> bool {
         })
 }
 
-/// Reads `name`: one word that begins with an upper-case letter.
+/// Reads `name`, which must be one word that begins with an upper-case letter.
 fn camel_case(members: &Members<'_>, bytes_max: usize, report: &mut Report) -> Option<String> {
     let name = members.text("name", report)?;
     let is_word = name.starts_with(|letter: char| letter.is_ascii_uppercase())

@@ -5,9 +5,11 @@ use crate::json::ObjectWriter;
 use crate::relation::{self, RelatedRule};
 
 impl Description {
-    /// The JSON text that [`Self::parse`] reads. Members with their default value are left out.
+    /// Writes the JSON text that [`Self::parse`] reads. Members with their default value are
+    /// omitted.
     ///
-    /// The text of `settings_schema` is taken as it is: where it is no JSON, neither is the result.
+    /// The text of `settings_schema` is inserted unchanged. If it is not JSON, the result is not
+    /// JSON either.
     pub fn to_json(&self) -> String {
         let mut json = String::new();
         let mut object = ObjectWriter::begin(&mut json);

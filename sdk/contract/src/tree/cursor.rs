@@ -1,4 +1,4 @@
-//! Cursors: one pass over a text that holds many objects, of which each becomes a tree of its own.
+//! Cursors, which pass once over a text with many objects. Each object becomes a tree.
 
 use std::borrow::Cow;
 
@@ -6,20 +6,20 @@ use super::reader::{closing, no_closing, skip_space};
 use super::skip::{colon_end, value_end};
 use super::{ReadError, Tree, string};
 
-/// A place in JSON text, before a value. Every byte is read once, and in order.
+/// A position in JSON text, before a value. Every byte is read once, and in order.
 ///
-/// What it passes over is checked against the grammar alone, so that a value that no tree can be made of
-/// (too deep, too large, a number out of range) does not affect what is beside it.
+/// Skipped values are only checked against the grammar. A value that cannot become a tree (too
+/// deep, too large, or with a number out of range) therefore does not affect the values beside it.
 #[derive(Debug)]
 pub struct Cursor<'t> {
     text: &'t str,
     at: usize,
-    /// Memory in which each tree is read.
+    /// Memory that is reused for parsing each tree.
     scratch: Tree,
 }
 
 impl<'t> Cursor<'t> {
-    /// The place at the start of a text.
+    /// The position at the start of a text.
     pub fn of(text: &'t str) -> Self {
         Self {
             text,
@@ -28,24 +28,24 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// First byte of the next value; none at the end of the text.
+    /// The first byte of the next value, or `None` at the end of the text.
     pub fn first(&self) -> Option<u8> {
         let bytes = self.text.as_bytes();
         bytes.get(skip_space(bytes, self.at)).copied()
     }
 
-    /// Passes over the next value; returns its text.
+    /// Skips the next value, and returns its text.
     ///
     /// # Errors
-    /// Not JSON.
+    /// If the text is not JSON.
     pub fn skip(&mut self) -> Result<&'t str, ReadError> {
         let start = self.start();
         self.at = value_end(self.text.as_bytes(), start)?;
         Ok(self.since(start))
     }
 
-    /// Reads the next value, if a tree can be made of it; returns its text too. Otherwise the cursor stays
-    /// where it is.
+    /// Parses the next value if it can become a tree. Also returns its text. Otherwise, the cursor
+    /// does not move.
     pub fn tree(&mut self) -> Option<(&'t str, Tree)> {
         let start = self.start();
         let rest = self.text.get(start..).unwrap_or_default();
@@ -54,11 +54,12 @@ impl<'t> Cursor<'t> {
         Some((self.since(start), self.scratch.compact()))
     }
 
-    /// Calls `member` at the value of each member of the next value, an object, with the member's name;
-    /// returns the object's text. `member` has to leave the value behind.
+    /// Calls `member` with the name of each member of the next value, which must be an object, at
+    /// the position of the member's value. Returns the object's text. `member` must move the cursor
+    /// past the value.
     ///
     /// # Errors
-    /// Not JSON, no object, or an error of `member`.
+    /// If the text is not JSON, if the value is not an object, or the error of `member`.
     pub fn object(
         &mut self,
         mut member: impl FnMut(&mut Self, &str) -> Result<(), ReadError>,
@@ -69,11 +70,11 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    /// Calls `item` at each item of the next value, an array; returns the array's text. `item` has to leave
-    /// the item behind.
+    /// Calls `item` at each item of the next value, which must be an array. Returns the array's
+    /// text. `item` must move the cursor past the item.
     ///
     /// # Errors
-    /// Not JSON, no array, or an error of `item`.
+    /// If the text is not JSON, if the value is not an array, or the error of `item`.
     pub fn array(
         &mut self,
         item: impl FnMut(&mut Self) -> Result<(), ReadError>,
@@ -81,10 +82,10 @@ impl<'t> Cursor<'t> {
         self.parts(false, item)
     }
 
-    /// Checks that the text ends here.
+    /// Checks that the text ends at this position.
     ///
     /// # Errors
-    /// There is more.
+    /// If there is more text.
     pub fn end(mut self) -> Result<(), ReadError> {
         match self.start() {
             end if end == self.text.len() => Ok(()),
@@ -120,7 +121,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Reads a member's key and the colon after it.
+    /// Reads the key of a member, and the colon after it.
     fn key(&mut self) -> Result<Cow<'t, str>, ReadError> {
         let bytes = self.text.as_bytes();
         let start = self.start();
@@ -140,13 +141,13 @@ impl<'t> Cursor<'t> {
         Ok(key)
     }
 
-    /// Moves on to the next byte that is not white space; returns its place.
+    /// Moves to the next byte that is not white space. Returns its position.
     fn start(&mut self) -> usize {
         self.at = skip_space(self.text.as_bytes(), self.at);
         self.at
     }
 
-    /// The text from a place to this one.
+    /// The text from a position to the present one.
     fn since(&self, start: usize) -> &'t str {
         self.text.get(start..self.at).unwrap_or_default()
     }

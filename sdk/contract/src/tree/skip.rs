@@ -1,16 +1,17 @@
-//! Values that are passed over: checked against the grammar, and nothing kept of them.
+//! Values that are skipped: they are checked against the grammar, and not stored.
 
 use super::Problem;
 use super::reader::{closing, no_closing, scalar, skip_space};
 use super::string;
 
-/// End of the value that starts at `start`.
+/// The end of the value that starts at `start`.
 ///
-/// More lenient than a tree, so that one value of many is refused alone: of any depth, and with numbers
-/// out of range and halves of characters. As `serde_json` passes over what nobody asked for.
+/// It is more lenient than a tree, so that only the affected value of many is rejected: it accepts
+/// any depth, numbers out of range, and surrogate escapes without their other half. `serde_json`
+/// skips unneeded values in the same way.
 pub(super) fn value_end(bytes: &[u8], start: usize) -> Result<usize, Problem> {
     let mut at = start;
-    // For each object or array that is open, true if it is an object.
+    // For each open object or array, true if it is an object.
     let mut open: Vec<bool> = Vec::new();
     loop {
         at = skip_space(bytes, at);
@@ -49,7 +50,7 @@ pub(super) fn value_end(bytes: &[u8], start: usize) -> Result<usize, Problem> {
     }
 }
 
-/// Where the value of the member that starts at `at` may start.
+/// The position at which the value of the member at `at` may start.
 fn key_end(bytes: &[u8], at: usize) -> Result<usize, Problem> {
     if bytes.get(at) != Some(&b'"') {
         return Err(("no key", at));
@@ -58,7 +59,7 @@ fn key_end(bytes: &[u8], at: usize) -> Result<usize, Problem> {
     colon_end(bytes, at)
 }
 
-/// Where a value may start after the colon at `at`.
+/// The position at which a value may start after the colon at `at`.
 pub(super) fn colon_end(bytes: &[u8], at: usize) -> Result<usize, Problem> {
     match bytes.get(at) {
         Some(b':') => Ok(skip_space(bytes, at + 1)),

@@ -1,4 +1,4 @@
-//! Strings: finding their end, and decoding escapes.
+//! Strings: the search for their end, and the decoding of escapes.
 
 use super::Problem;
 
@@ -8,8 +8,8 @@ const QUOTES: u64 = ONES * b'"' as u64;
 const BACKSLASHES: u64 = ONES * b'\\' as u64;
 const SPACES: u64 = ONES * b' ' as u64;
 
-/// The first quote, backslash or control character from `start` on; the text's end where there is
-/// none.
+/// The first quote, backslash or control character from `start` on, or the end of the text if there
+/// is none.
 #[inline]
 pub(super) fn plain_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start;
@@ -29,8 +29,8 @@ pub(super) fn plain_end(bytes: &[u8], start: usize) -> usize {
     at
 }
 
-/// Marks the first of eight bytes that is a quote, a backslash or a control character, and perhaps
-/// some after it: a subtraction borrows upwards only.
+/// Marks the first of eight bytes that is a quote, a backslash or a control character. Some later
+/// bytes may be marked too, because a subtraction borrows upwards only.
 #[inline]
 fn special(word: u64) -> u64 {
     let control = word.wrapping_sub(SPACES);
@@ -39,8 +39,8 @@ fn special(word: u64) -> u64 {
     (control | quote | backslash) & !word & HIGH_BITS
 }
 
-/// Appends the string that starts at `start`, after its quote; returns the position after its last
-/// quote.
+/// Appends the string that starts at `start`, after its first quote. Returns the position after its
+/// last quote.
 pub(super) fn decode(text: &str, start: usize, decoded: &mut String) -> Result<usize, Problem> {
     let bytes = text.as_bytes();
     let mut at = start;
@@ -59,8 +59,8 @@ pub(super) fn decode(text: &str, start: usize, decoded: &mut String) -> Result<u
     }
 }
 
-/// End of the string that starts at `start`, after its quote: behind its last quote. Half a character's
-/// escape is let pass.
+/// The end of the string that starts at `start`, after its first quote: the position after its last
+/// quote. Accepts a surrogate escape without its other half.
 #[inline]
 pub(super) fn end(bytes: &[u8], start: usize) -> Result<usize, Problem> {
     let mut at = start;
@@ -74,7 +74,7 @@ pub(super) fn end(bytes: &[u8], start: usize) -> Result<usize, Problem> {
     }
 }
 
-/// The problem of a string that ends otherwise than with a quote.
+/// The problem of a string that does not end with a quote.
 fn no_end(bytes: &[u8], at: usize) -> &'static str {
     match bytes.get(at) {
         Some(_) => "a control character in a string",
@@ -82,7 +82,7 @@ fn no_end(bytes: &[u8], at: usize) -> &'static str {
     }
 }
 
-/// End of an escape; `at` is after its backslash.
+/// The end of an escape. `at` is the position after its backslash.
 fn escape_end(bytes: &[u8], at: usize) -> Result<usize, &'static str> {
     match bytes.get(at) {
         Some(b'u') => hexadecimal(bytes, at + 1)
@@ -92,7 +92,7 @@ fn escape_end(bytes: &[u8], at: usize) -> Result<usize, &'static str> {
     }
 }
 
-/// Character of an escape, and its end; `at` is after its backslash.
+/// The character of an escape, and its end. `at` is the position after its backslash.
 fn escape(bytes: &[u8], at: usize) -> Result<(char, usize), &'static str> {
     let character = match bytes.get(at) {
         Some(b'u') => return unicode(bytes, at + 1),
@@ -107,7 +107,7 @@ fn escape(bytes: &[u8], at: usize) -> Result<(char, usize), &'static str> {
     Ok((character, at + 1))
 }
 
-/// Four hexadecimal digits, or eight in two escapes for what lies beyond 16 bits.
+/// Four hexadecimal digits, or eight in two escapes for characters beyond 16 bits.
 fn unicode(bytes: &[u8], at: usize) -> Result<(char, usize), &'static str> {
     const WRONG: &str = "half a character's escape";
     let first = hexadecimal(bytes, at).ok_or("a wrong escape")?;

@@ -1,4 +1,4 @@
-//! Ways to damage an object.
+//! Ways in which an object can be damaged.
 
 use serde_json::{Map, Number, Value, json};
 
@@ -11,7 +11,7 @@ pub(super) fn without(object: &Value, members: &[&str]) -> Value {
     object
 }
 
-/// The value with something else for each number in it.
+/// The value with each number in it replaced.
 pub(super) fn with_numbers(value: &Value, other: &dyn Fn(&Number) -> Value) -> Value {
     match value {
         Value::Number(number) => other(number),
@@ -24,7 +24,7 @@ pub(super) fn with_numbers(value: &Value, other: &dyn Fn(&Number) -> Value) -> V
     }
 }
 
-/// The object once for each way to remove or replace one of its members or items, at any depth.
+/// One object for each way to remove or replace one of its members or items, at any depth.
 pub(super) fn damaged_parts(object: &Value) -> Vec<(String, Value)> {
     let mut damaged = Vec::new();
     for pointer in pointers(object, "") {
@@ -77,7 +77,7 @@ fn pointers(value: &Value, above: &str) -> Vec<String> {
     found
 }
 
-/// Removes the member or item at a pointer; returns whether it was there.
+/// Removes the member or item at a pointer. Returns whether it existed.
 fn remove(object: &mut Value, pointer: &str) -> bool {
     let Some((above, token)) = pointer.rsplit_once('/') else {
         return false;

@@ -1,4 +1,4 @@
-//! Promises of fixtures, and why they do not hold.
+//! Checks the promises of fixtures, and explains failures.
 
 use kindsight_contract::{
     Description, Expectation, ExpectedFailure, Fields, Fixture, Given, Request, unasked,
@@ -7,8 +7,8 @@ use kindsight_contract::{
 use super::call::{Call, run};
 use crate::{Failure, Interpreter, Verdict};
 
-/// Difference between the verdict on a fixture and its promise, if any, with the field or relation that
-/// was not asked for.
+/// The difference between the verdict on a fixture and its promise, if there is one, with the
+/// missing field or relation.
 pub(super) fn mismatch<I: Interpreter>(
     description: &Description,
     fixture: &Fixture,
@@ -35,7 +35,7 @@ pub(super) fn mismatch<I: Interpreter>(
     })
 }
 
-/// Difference between a verdict and the expected one, if any.
+/// The difference between a verdict and the expected one, if there is one.
 fn difference(
     description: &Description,
     expected: &Expectation,

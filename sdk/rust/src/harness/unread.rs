@@ -1,4 +1,4 @@
-//! Fields that are declared and not read.
+//! Fields that are declared but not read.
 
 use kindsight_contract::HandledKind;
 
@@ -6,13 +6,14 @@ use super::call::{Call, CallReads};
 use super::{described, fixtures};
 use crate::Interpreter;
 
-/// The declared fields of `I` that no fixture makes a rule read, as `apps/* Deployment: /status/phase`:
-/// either nothing needs them, or no fixture shows what for. Kinds without a fixture are left out.
+/// The declared fields of `I` that no rule reads with any fixture, as `apps/* Deployment:
+/// /status/phase`: either they are not needed, or no fixture shows their use. Kinds without a
+/// fixture are omitted.
 ///
-/// A field that is cut into every object for nothing costs time, and every change of it another call.
+/// A field that is not needed costs time in each call, and each of its changes causes another call.
 ///
 /// # Panics
-/// When the description or the fixtures break the contract.
+/// If the description or the fixtures violate the contract.
 pub fn unread_fields<I: Interpreter>() -> Vec<String> {
     let (description, fixtures) = (described::<I>(), fixtures::<I>());
     let mut unread = Vec::new();

@@ -1,13 +1,15 @@
-//! Pods, also as parts of what owns them.
+//! Pods, also as parts of their owners.
 //!
-//! A failed Pod is Failed, with the message found as in Argo CD (kstatus calls it Current).
-//! Containers that wait because of an error fail the Pod whatever its restart policy, and so do init
-//! containers, which Argo CD leaves out. The first pulls of an image that fail do not: many pass when
-//! they are tried again. A crash counts against a container that runs again for ten minutes; to Argo CD
-//! it counts for ever. A running Pod that is expected to end, one of a Job or a
-//! hook, is Pending although it is ready; any other is Ready when its condition is True, also with the
-//! restart policies for which Argo CD waits forever. The 15 seconds for the scheduler are kstatus', but
-//! begin when it refused the Pod, which may be long after its creation.
+//! A failed Pod is Failed, with the same message as in Argo CD (kstatus calls it Current). A
+//! container that waits because of an error makes the Pod Failed, regardless of its restart policy.
+//! The same applies to init containers, which Argo CD ignores. The first failed pulls of an image
+//! do not make the Pod Failed, because many later pulls succeed. For ten minutes after a crash, a
+//! container that is running again but is not ready makes the Pod Failed; in Argo CD, a crash
+//! counts without a time limit. A running Pod that is expected to end, for example the Pod of a Job
+//! or of a hook, is Pending although it is ready. Any other running Pod is Ready when its condition
+//! is True, also with the restart policies for which Argo CD waits forever. The scheduler has 15
+//! seconds, as in kstatus, but the time begins when the scheduler refused the Pod, which may be
+//! long after its creation.
 
 mod containers;
 mod owners;
@@ -22,11 +24,11 @@ pub use owners::Workload;
 /// Default of `unschedulableGraceSeconds`.
 const UNSCHEDULABLE_GRACE_S: i64 = 15;
 
-/// Default of `imagePullGraceSeconds`: three attempts of the kubelet.
+/// Default of `imagePullGraceSeconds`: the time for three attempts of the kubelet.
 const IMAGE_PULL_GRACE_S: i64 = 60;
 
 /// Schema of the settings that [`judge`] and [`Workload::judge`] read: how long a Pod may be
-/// unschedulable, and fail to pull an image.
+/// unschedulable, and how long its image pulls may fail.
 pub const SETTINGS_SCHEMA: &str = r#"{
   "type": "object",
   "properties": {
@@ -49,7 +51,7 @@ pub const SETTINGS_SCHEMA: &str = r#"{
 /// Annotations of Pods that a deployment tool runs once.
 const HOOKS: [&str; 2] = ["argocd.argoproj.io/hook", "helm.sh/hook"];
 
-/// The fields of a Pod that [`judge`] reads beside [`standard::FIELDS`].
+/// The fields of a Pod that [`judge`] reads in addition to [`standard::FIELDS`].
 pub const FIELDS: [&str; 10] = [
     "/metadata/annotations/argocd.argoproj.io~1hook",
     "/metadata/annotations/helm.sh~1hook",
@@ -63,10 +65,10 @@ pub const FIELDS: [&str; 10] = [
     "/status/containerStatuses",
 ];
 
-/// Judges a Pod. Reads the time, so its Kind is declared with [`crate::Kind::uses_now`].
+/// Judges a Pod. Reads the time, so its Kind must be declared with [`crate::Kind::uses_now`].
 ///
 /// # Errors
-/// [`Failure::InvalidSettings`] when one of the settings is no number of seconds.
+/// [`Failure::InvalidSettings`] if one of the settings is not a number of seconds.
 pub fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
     if let Some(verdict) = standard::checks(object) {
         return Ok(verdict);
@@ -94,8 +96,8 @@ pub fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure>
     })
 }
 
-/// Pending within the grace period, then Failed. Pending too where no time tells that it is not the first
-/// attempt: if the next ones fail as well, the kubelet says that it backs off.
+/// Pending within the grace period, then Failed. Also Pending if no time shows that this is not the
+/// first attempt: if the next attempts fail too, the kubelet reports that it backs off.
 fn image_not_pulled(
     object: &Object<'_>,
     stuck: Stuck<'_>,
@@ -115,7 +117,7 @@ fn image_not_pulled(
 /// Conditions of a Pod that become True before its containers start.
 const BEFORE_START: [&str; 3] = ["PodScheduled", "PodReadyToStartContainers", "Initialized"];
 
-/// The last known moment before its containers could start, in Unix milliseconds.
+/// The last known time before its containers could start, in Unix milliseconds.
 fn could_start_ms(object: &Object<'_>) -> Option<i64> {
     let conditions = object.conditions();
     let steps = BEFORE_START.iter().filter_map(|name| {
@@ -151,7 +153,7 @@ fn running(object: &Object<'_>, now_ms: i64) -> Verdict {
     }
 }
 
-/// Returns whether the Pod is expected to end, as one of a Job or a hook.
+/// Returns whether the Pod is expected to end, as the Pod of a Job or of a hook is.
 fn is_expected_to_end(object: &Object<'_>) -> bool {
     let mut owners = object.metadata().get("ownerReferences").items();
     owners.any(|owner| {
@@ -182,8 +184,9 @@ fn pending(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
     ))
 }
 
-/// Pending within the grace period, then Failed. The time runs from the moment the scheduler refused the
-/// Pod, which may be long after its creation; Failed at once, as in kstatus, where no time is known.
+/// Pending within the grace period, then Failed. The period begins when the scheduler refused the
+/// Pod, which may be long after its creation. If this time is unknown, Failed immediately, as in
+/// kstatus.
 fn unschedulable(
     object: &Object<'_>,
     unscheduled: Condition<'_>,

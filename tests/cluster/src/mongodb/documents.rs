@@ -1,4 +1,4 @@
-//! Documents in a MongoDB, laid and shown by tests.
+//! Documents in a MongoDB, which tests write and read.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use mongodb::bson::{Bson, Document, doc};
 use mongodb::{Client, Collection};
 use tokio::runtime::{Builder, Runtime};
 
-/// A client of a MongoDB whose calls block.
+/// A blocking client of a MongoDB.
 #[derive(Debug)]
 pub struct MongoDocuments {
     runtime: Runtime,
@@ -15,7 +15,7 @@ pub struct MongoDocuments {
 
 impl MongoDocuments {
     /// # Panics
-    /// When the address is none.
+    /// If the address is not valid.
     pub(super) fn connect(url: &str) -> Self {
         let mut builder = Builder::new_multi_thread();
         let runtime = builder.worker_threads(1).enable_all().build();
@@ -27,7 +27,7 @@ impl MongoDocuments {
         }
     }
 
-    /// Makes a user of the database `admin` who may do anything.
+    /// Creates a user in the database `admin` with all permissions.
     pub(super) fn create_user(&self, name: &str, password: &str) {
         let command = doc! { "createUser": name, "pwd": password, "roles": ["root"] };
         let admin = self.client.database("admin");
@@ -43,17 +43,18 @@ impl MongoDocuments {
     /// Inserts documents into `database.collection`.
     ///
     /// # Panics
-    /// When the server refuses them.
+    /// If the server rejects them.
     pub fn insert(&self, path: &str, documents: &[Document]) {
         let collection = self.collection(path);
         let inserting = async { collection.insert_many(documents).await };
         self.runtime.block_on(inserting).expect("inserted");
     }
 
-    /// Sets a field of the one document that a filter finds, as an orchestrator does: the whole value anew.
+    /// Sets a field of the only document that matches a filter. Like an orchestrator, it replaces
+    /// the complete value.
     ///
     /// # Panics
-    /// When there is none, or the server refuses it.
+    /// If no document matches, or the server rejects the update.
     pub fn set(&self, path: &str, filter: Document, field: &str, value: impl Into<Bson>) {
         let update = doc! { "$set": { field: value.into() } };
         let collection = self.collection(path);
@@ -62,10 +63,10 @@ impl MongoDocuments {
         assert_eq!(updated.matched_count, 1, "one document");
     }
 
-    /// Deletes the documents that a filter finds.
+    /// Deletes the documents that match a filter.
     ///
     /// # Panics
-    /// When the server refuses it.
+    /// If the server rejects the request.
     pub fn delete(&self, path: &str, filter: Document) {
         let collection = self.collection(path);
         let deleting = async { collection.delete_many(filter).await };
@@ -75,7 +76,7 @@ impl MongoDocuments {
     /// All documents of all databases, by `database.collection`.
     ///
     /// # Panics
-    /// When the server does not answer.
+    /// If the server does not answer.
     pub fn dump(&self) -> BTreeMap<String, Vec<Document>> {
         let dumping = self.try_dump();
         self.runtime.block_on(dumping).expect("a dump")

@@ -1,4 +1,4 @@
-//! The programs of a MongoDB, and where they come from.
+//! The programs of a MongoDB, and where they are found.
 
 use std::env;
 use std::fs::{self, File};
@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use crate::binaries::{Unavailable, tell};
 use crate::build::{cache_root, hex};
 
-/// A `mongod` of the user's own.
+/// The variable with the path of the user's own `mongod`.
 const MONGOD: &str = "KINDSIGHT_MONGOD";
 
 /// The digests of the libraries, as `sha256sum` writes them.
@@ -21,22 +21,23 @@ const CHECKSUMS: &str = include_str!("../../mongodb/checksums.txt");
 /// The programs of a MongoDB.
 #[derive(Debug, Clone)]
 pub enum MongoPrograms {
-    /// The server of the user's own.
+    /// The user's own server.
     Mongod(PathBuf),
-    /// A server in memory that Java runs.
+    /// An in-memory server that Java runs.
     Java {
-        /// `java` of a JDK.
+        /// The path of `java` in a JDK.
         java: PathBuf,
-        /// Folder of its libraries.
+        /// The folder of its libraries.
         libraries: PathBuf,
     },
 }
 
 impl MongoPrograms {
-    /// Finds `mongod` in `KINDSIGHT_MONGOD` or on the `PATH`; else `java`, whose libraries are fetched with Maven once.
+    /// Finds `mongod` in `KINDSIGHT_MONGOD` or on the `PATH`, or else `java`. Maven downloads the
+    /// libraries for Java once.
     ///
     /// # Errors
-    /// Neither is there, or the libraries cannot be had.
+    /// If neither is found, or the libraries cannot be downloaded.
     pub fn find() -> Result<Self, Unavailable> {
         let own = env::var_os(MONGOD).map(PathBuf::from);
         if let Some(mongod) = own.or_else(|| on_path("mongod")) {
@@ -51,10 +52,10 @@ impl MongoPrograms {
         Ok(Self::Java { java, libraries })
     }
 
-    /// Finds the programs, or says in one line that this test does not run and why.
+    /// Finds the programs, or prints one line with the reason why this test does not run.
     ///
     /// # Panics
-    /// With the same line where `CI` is `true`: a test that does not run there proves nothing.
+    /// With the same line if `CI` is `true`, because a test that does not run there proves nothing.
     pub fn or_skip() -> Option<Self> {
         static TOLD: Once = Once::new();
         match Self::find() {
@@ -75,7 +76,8 @@ fn on_path(name: &str) -> Option<PathBuf> {
     files.find(|file| file.is_file())
 }
 
-/// The folder of the libraries; what is missing is fetched, while other processes that want the same wait.
+/// The folder of the libraries. Downloads missing libraries, while other processes that need them
+/// wait.
 fn libraries() -> Result<PathBuf, Unavailable> {
     let name = hex(&Sha256::digest(CHECKSUMS));
     let folder = cache_root().join("mongodb").join(&name[..16]);

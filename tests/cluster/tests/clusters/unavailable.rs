@@ -3,7 +3,7 @@
 use std::env;
 use std::process::{Command, Output};
 
-/// Runs another test where nothing can be found or built.
+/// Runs another test in an environment in which no executable can be found or built.
 fn run(variables: &[(&str, &str)]) -> Output {
     let empty = tempfile::tempdir().expect("a folder");
     Command::new(env::current_exe().expect("this executable"))

@@ -1,6 +1,6 @@
-//! Interpreter: cranes of example.com, a Kind that exists nowhere else, with a state nobody declared
-//! before. Written as an author would; the tests that drop it into a running host are in
-//! `host/kindsight/tests/binary/interpreters/`.
+//! Interpreter: cranes of example.com, a Kind that exists only in tests, with a state that no other
+//! interpreter declares. It is written as an author would write it. The tests that load it into a
+//! running host are in `host/kindsight/tests/binary/interpreters/`.
 
 use kindsight_sdk::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Misdeeds that an object or a description can ask for.
+//! Misdeeds that an object or a description can request.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use kindsight_sdk::prelude::*;
 use kindsight_sdk::{LogLevel, log};
 
-/// Calls of this instance that asked it to count: state that no interpreter may keep.
+/// Number of calls of this instance that requested counting, a state that is not permitted.
 static CALLS: AtomicU32 = AtomicU32::new(0);
 
-/// Does what the object's `spec.do` says; judges it well where it says nothing that is known.
+/// Does what the object's `spec.do` requests. If the value is unknown, judges the object correctly.
 ///
 /// # Errors
-/// Where it is asked to.
+/// If it is requested.
 pub(crate) fn judge(object: &Object<'_>) -> Result<Verdict, Failure> {
     let what = object.at("/spec/do").text_or_empty();
     commit(what);
@@ -22,7 +22,7 @@ pub(crate) fn judge(object: &Object<'_>) -> Result<Verdict, Failure> {
         "long-message" => {
             let bytes = object.at("/spec/bytes").integer().unwrap_or(0);
             let message = "é".repeat(usize::try_from(bytes / 2).unwrap_or(0));
-            // The SDK cuts the messages of verdicts, not those of failures.
+            // The SDK truncates the messages of verdicts, but not the messages of failures.
             if message.len() > 1 << 17 {
                 return Err(Failure::Internal(message));
             }
@@ -41,7 +41,7 @@ pub(crate) fn judge(object: &Object<'_>) -> Result<Verdict, Failure> {
     })
 }
 
-/// The misdeeds that end a call, or only cost something; nothing where `what` is none of them.
+/// Commits a misdeed that ends a call or uses resources. Other values of `what` have no effect.
 pub(crate) fn commit(what: &str) {
     match what {
         "loop" => loop {
@@ -51,7 +51,7 @@ pub(crate) fn commit(what: &str) {
             black_box(recurse(0));
         }
         "allocate" => allocate(u32::MAX),
-        // Under the host's limit, and over the mark above which an instance is not kept.
+        // Under the host's limit, but over the size above which an instance is not kept.
         "use-32-mib" => allocate(32),
         "panic" => panic!("the hostile guest panics as asked"),
         "trap" => std::process::abort(),

@@ -1,14 +1,15 @@
-//! Answers by more than the object: its settings, and the number of calls so far.
+//! Answers that depend on more than the object: on its settings, and on the number of calls so far.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use kindsight_sdk::prelude::*;
 use kindsight_sdk::{LogLevel, log};
 
-/// Calls of this instance that asked it to waver: state that no interpreter may keep.
+/// Number of calls of this instance that requested varying answers. An interpreter must not keep
+/// such state.
 static CALLS: AtomicU32 = AtomicU32::new(0);
 
-/// Answers what the object's `spec.do` asks for, where it is one of these.
+/// Answers as the object's `spec.do` requests, if it is one of these behaviours.
 pub(crate) fn judge(object: &Object<'_>, input: &Input<'_>) -> Option<Verdict> {
     if matches!(object.kind(), "Secret" | "ConfigMap") {
         let mut texts = String::new();
@@ -43,7 +44,7 @@ pub(crate) fn judge(object: &Object<'_>, input: &Input<'_>) -> Option<Verdict> {
     }
 }
 
-/// Collects every text in an object: all that it was told.
+/// Collects every text in an object, to report the complete input.
 fn tell(node: Node<'_>, texts: &mut String) {
     texts.push_str(node.text_or_empty());
     texts.push(' ');

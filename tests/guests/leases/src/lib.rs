@@ -1,4 +1,5 @@
-//! Interpreter: `ConfigMaps` that name a Lease. It asks for objects of a Kind that is not watched by default.
+//! Interpreter: `ConfigMaps` that name a Lease. It requests objects of a Kind that is not watched
+//! by default.
 
 use kindsight_sdk::prelude::*;
 

@@ -10,7 +10,7 @@ use kindsight_model::{ContextId, DigName};
 use kindsight_store::Store;
 use serde_json::json;
 
-/// Stores a group of one app in one cluster, with so many resources.
+/// Stores a group of one app in one cluster, with `resources` resources.
 pub(super) fn fill(store: &Arc<dyn Store>, resources: usize) {
     let dig = DigName::new("p", "c", "v1", "d").expect("a name");
     let resources = (0..resources).map(|number| {

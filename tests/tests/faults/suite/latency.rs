@@ -12,7 +12,7 @@ use crate::{hostile, object, start, thing};
 
 const CALLS: usize = 400;
 
-/// Calls the healthy one, and returns the time of each verdict, shortest first.
+/// Calls the healthy interpreter, and returns the time of each verdict, shortest first.
 fn ask(interpreters: &Interpreters, round: usize) -> Vec<Duration> {
     let mut took = Vec::new();
     for number in 0..CALLS {
@@ -31,7 +31,7 @@ fn ask(interpreters: &Interpreters, round: usize) -> Vec<Duration> {
     took
 }
 
-/// Calls one that never returns, until `done`; returns the number of calls.
+/// Calls an interpreter that never returns, until `done`; returns the number of calls.
 fn loop_until(interpreters: &Interpreters, done: &AtomicBool) -> usize {
     let mut calls = 0;
     while !done.load(Ordering::Relaxed) {
@@ -62,7 +62,7 @@ fn a_healthy_interpreter_answers_beside_one_that_loops() {
         let looping = scope.spawn(|| loop_until(&interpreters, &done));
         thread::sleep(Duration::from_millis(20));
         let mut beside = ask(&interpreters, 1);
-        // As long as it takes the other to be stopped a few times.
+        // Long enough for several deadlines of the other interpreter.
         let begun = Instant::now();
         let mut round = 2;
         while begun.elapsed() < Duration::from_millis(300) {

@@ -1,11 +1,11 @@
-//! Texts of objects without what only API servers and `kubectl` read.
+//! Texts of objects without the members that only API servers and `kubectl` read.
 
 use kindsight_model::Gvk;
 
 use crate::kubernetes::shallow::{Members, without};
 
-/// The text of an object without what only API servers and `kubectl` read. A text that cannot be taken
-/// apart stays as it is.
+/// The text of an object without the members that only API servers and `kubectl` read. A text that is not a JSON
+/// object is returned unchanged.
 pub(super) fn without_bookkeeping(json: &str) -> String {
     let Ok(root) = serde_json::from_str::<Members<'_>>(json) else {
         return json.to_owned();
@@ -27,10 +27,10 @@ fn metadata_without_bookkeeping(json: &str) -> String {
     })
 }
 
-/// The annotation in which `kubectl apply` notes the whole configuration.
+/// The annotation in which `kubectl apply` stores the complete configuration.
 pub(super) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// An object of its metadata alone.
+/// An object with only the metadata.
 pub(super) fn metadata_object(gvk: &Gvk, json: &str) -> String {
     let root = serde_json::from_str::<Members<'_>>(json).unwrap_or_default();
     let metadata = root.get("metadata").map(metadata_without_bookkeeping);

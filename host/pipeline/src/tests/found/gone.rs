@@ -25,7 +25,7 @@ fn what_nobody_owned_is_gone_for_a_while_and_a_child_or_a_hook_goes_at_once() {
     assert_eq!(lines.len(), 2, "{lines:?}");
     assert_eq!(lines[1], "front p+a gone side NotPresent Gone 2000");
     assert_eq!(stage.ready(), "Ready");
-    // Another report does not date it anew, and it is forgotten by itself.
+    // A further report does not change its time, and the object is forgotten later.
     stage.tell(has("p+a", "front", [deployment("front")]), 3000);
     assert_eq!(stage.lines()[1], lines[1]);
     assert_eq!(stage.pipeline.recheck(|| 3000), Some(2000 + GONE_FOR_MS));
@@ -93,7 +93,7 @@ fn an_application_of_which_nothing_is_left_goes_too() {
     assert_eq!(stage.pipeline.recheck(|| 3000 + GONE_FOR_MS), None);
     assert_eq!(stage.shop(), None);
     assert!(stage.pipeline.inventory().is_empty());
-    // A report of nothing on what nobody knows makes nothing, and nobody is told.
+    // An empty report on an unknown application has no effect, and publishes no change.
     let generation = stage.read_model.inspect(Snapshot::generation);
     stage.tell(has("p+a", "front", []), 20_000);
     assert_eq!(stage.shop(), None);

@@ -53,7 +53,7 @@ fn apps_that_change_at_one_moment_change_the_application_once() {
     let app = |name, ready| has("p+a", name, [object("Deployment", name, None, ready)]);
     let first = event([app("back", false), app("front", true)]);
     stage.pipeline.handle(first, 1000);
-    // One becomes ready and the other does not stay so: they never are at the same time.
+    // One becomes ready while the other fails, so both are never ready together.
     let second = event([app("back", true), app("front", false)]);
     stage.pipeline.handle(second, 2000);
     assert_eq!(

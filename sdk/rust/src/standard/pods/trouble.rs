@@ -1,21 +1,23 @@
-//! Troubles of Pods, for those who own them.
+//! Problems of Pods, for the verdict on their owners.
 
 use std::cmp::Ordering;
 
 use super::{containers, judge};
 use crate::{Failure, Input, Object, Verdict, states};
 
-/// Runs that ended, from which on a container crashes again and again.
+/// Number of restarts from which a crashing container counts as crashing repeatedly.
 const LOOP_RESTARTS: i64 = 2;
 
-/// Effort it takes to mend a trouble; the worst is last.
+/// How much is needed to solve a problem, the worst last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Grade {
-    /// Time, as far as is known: a first crash, a grace period, a Pod that is replaced.
+    /// Only time, as far as is known: a first crash, a grace period, or a Pod that is being
+    /// replaced.
     Passing,
-    /// Somebody, unless it is tried until it works: containers that crash again and again.
+    /// A change by a user, unless the workload retries until it works: containers that crash
+    /// repeatedly.
     Crashing,
-    /// Somebody who changes something.
+    /// A change by a user.
     Lasting,
 }
 
@@ -29,7 +31,7 @@ pub(super) struct Trouble<'a> {
 }
 
 impl<'a> Trouble<'a> {
-    /// The trouble of a Pod, if it has any.
+    /// The problem of a Pod, if it has one.
     pub(super) fn of(pod: &Object<'a>, input: &Input<'_>) -> Result<Option<Self>, Failure> {
         let verdict = judge(pod, input)?;
         Ok(grade(pod, &verdict).map(|grade| Self {
@@ -48,7 +50,7 @@ impl<'a> Trouble<'a> {
         }
     }
 
-    /// Compares by the grade alone.
+    /// Compares only the grades.
     pub(super) fn by_grade(&self, other: &Self) -> Ordering {
         self.grade.cmp(&other.grade)
     }
@@ -74,7 +76,7 @@ fn grade(pod: &Object<'_>, verdict: &Verdict) -> Option<Grade> {
     })
 }
 
-/// A single crash may be that of a container which starts before what it needs is there.
+/// A container that starts before its dependencies may crash once.
 fn crash(pod: &Object<'_>) -> Grade {
     let mut containers = pod.status().get("containerStatuses").items();
     let is_loop = containers.any(|container| {
